@@ -1,0 +1,27 @@
+"""Does nothing, very fast: what is left is steptime's own cost."""
+
+from __future__ import annotations
+
+from steptime import __version__
+from steptime.backends.base import Array, Backend, Facts, Program, Weights
+from steptime.models.graph import Graph
+from steptime.schema import PRECISIONS, Case
+
+
+class NullProgram(Program):
+    def step(self) -> None:
+        pass
+
+
+class Null(Backend):
+    name = "null"
+    precisions = PRECISIONS
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        return NullProgram()
+
+    def facts(self, case: Case) -> Facts:
+        return Facts("null", __version__, case.threads, case.precision)
+
+
+BACKEND = Null()

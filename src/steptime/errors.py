@@ -1,0 +1,62 @@
+"""Every exception that steptime raises on purpose.
+
+SteptimeError                 one line for the user; the class decides the exit code
+├── UsageError                bad input: exit 2, and the message names the valid choices
+│   └── UnknownName           a name that is not in a list we know
+├── GraphError                a model that does not fit together; names the offending node
+├── StoreError                records cannot be read or written
+├── SetupError                a framework's environment cannot be made or used
+└── CaseFailed                a case that did not yield a figure; becomes a record of its `kind`
+    └── Unsupported           this backend, device or precision cannot do what the case asks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SteptimeError(Exception):
+    """Base of all errors shown to the user as one line."""
+
+
+class UsageError(SteptimeError):
+    """Bad input. The message says what would have been valid."""
+
+
+class UnknownName(UsageError):
+    """`name` is not one of `known`; the message lists them and suggests the nearest."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
+        import difflib
+
+        known = sorted(known)
+        close = difflib.get_close_matches(str(name), known, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        super().__init__(f"unknown {what} '{name}'{hint}; known: {', '.join(known) or 'none'}")
+
+
+class GraphError(SteptimeError):
+    """A model that cannot be built."""
+
+
+class StoreError(SteptimeError):
+    """The records folder cannot be used."""
+
+
+class SetupError(SteptimeError):
+    """An environment could not be made, or is broken."""
+
+
+class CaseFailed(SteptimeError):
+    """A failure that is a result: `kind` is one of schema.FAILURES."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Unsupported(CaseFailed):
+    """What was asked for does not exist in this framework, on this device or at this precision."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("unsupported", message)

@@ -1,0 +1,1 @@
+"""Models as graphs of a closed set of operators: described once, built by every backend."""

@@ -1,0 +1,32 @@
+"""Fully connected networks of any depth and width."""
+
+from __future__ import annotations
+
+from steptime.errors import GraphError
+from steptime.models.graph import Graph, Net
+from steptime.models.ops import Activation, Dense
+from steptime.models.zoo import at_least, model
+
+
+@model(batch=100, year=1986, paper="Rumelhart et al., Learning representations by back-propagating errors")
+def mlp(layers: int = 4, width: int = 1024, widths: str = "", inputs: int = 784, classes: int = 10) -> Graph:
+    """`layers` hidden layers of `width` units each, or exactly those of `widths`, such as 500-300-100."""
+    at_least(1, inputs=inputs, classes=classes)
+    sizes = _sizes(widths) if widths else [width] * layers
+    at_least(0, layers=layers)
+    at_least(1, width=width)
+    net = Net("mlp")
+    x = net.input(inputs)
+    for i, size in enumerate(sizes, 1):
+        x = net(Dense(size), x, name=f"fc{i}")
+        x = net(Activation("relu"), x, name=f"relu{i}")
+    return net.graph(net(Dense(classes), x, name="logits"))
+
+
+def _sizes(widths: str) -> list[int]:
+    try:
+        sizes = [int(part) for part in str(widths).split("-")]
+    except ValueError:
+        raise GraphError(f"option widths is a list of sizes such as 500-300-100, got '{widths}'") from None
+    at_least(1, widths=min(sizes))
+    return sizes

@@ -1,0 +1,313 @@
+"""Every type that crosses a process or reaches disk, and its JSON.
+
+Frozen dataclasses that do nothing by themselves. The inner half reads and writes them with the standard
+library (`to_json`, `from_json`); the outer half decodes and validates them with msgspec, from these same classes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import typing
+from dataclasses import dataclass, field
+from typing import Any, Optional, TypeVar, Union
+
+SCHEMA_VERSION = 1
+
+PHASES = ("training", "inference")
+PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "int8")
+OPTIMIZERS = ("sgd", "momentum", "adam", "none")
+OK = "ok"
+FAILURES = (
+    "unsupported",
+    "out_of_memory",
+    "illegal_instruction",
+    "crash",
+    "timeout",
+    "cancelled",
+    "wrong_result",
+    "node_failure",
+    "launch_failed",
+)
+VERDICTS = ("clean", "noisy", "contended", "unknown")
+
+Option = Union[int, float, bool, str]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to stop: at the target precision, or at the budget's steps or seconds."""
+
+    target: float = 0.01
+    """relative half-width of the confidence interval of mean speed"""
+    min_steps: int = 10
+    max_steps: int = 100_000
+    max_seconds: float = 30.0
+    """time in steps, warm-up included"""
+    limit_seconds: float = 900.0
+    """wall time of the whole worker, after which it is killed"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure, fully said."""
+
+    model: str
+    backend: str
+    batch: int
+    """samples per replica and step"""
+    phase: str = "training"
+    precision: str = "fp32"
+    device: str = "cpu"
+    devices: int = 1
+    """devices per node"""
+    nodes: int = 1
+    threads: int = 1
+    optimizer: str = "sgd"
+    learning_rate: float = 0.01
+    data: str = "synthetic"
+    data_store: str = "dram"
+    seed: int = 1
+    repeat: int = 0
+    model_options: dict[str, Option] = field(default_factory=dict)
+    backend_options: dict[str, Option] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def replicas(self) -> int:
+        return self.devices * self.nodes
+
+    @property
+    def effective_batch(self) -> int:
+        return self.batch * self.replicas
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker is given: the file job.json of its folder."""
+
+    id: str
+    case: Case
+    kind: str = "measure"
+    """measure | probe"""
+    sweep: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    """variables that must be set before the framework is imported"""
+    peak_flops: Optional[float] = None
+    """the measured limit of this machine at the case's precision, if known"""
+    parity_steps: int = 0
+    """kind parity: how many optimiser steps to take before the parameters are written"""
+    schema: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The raw samples. Everything in Summary can be computed again from these."""
+
+    seconds: list[float]
+    """every step in order, first and warm-up steps included"""
+    steady_start: int
+    """index of the first step of the steady part"""
+    steady_rule: str
+    stopped_by: str
+    """target | steps | seconds"""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of the steady part."""
+
+    n: int
+    effective_batch: int
+    mean_seconds: float
+    mean_speed: float
+    uncertainty: float
+    jitter: float
+    ci_level: float
+    ci_low: float
+    ci_high: float
+    ci_method: str
+    p50_seconds: float
+    p90_seconds: float
+    p95_seconds: float
+    p99_seconds: float
+    min_seconds: float
+    max_seconds: float
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step asks of the machine, and how near to its limit it ran."""
+
+    parameters: int
+    parameter_bytes: int
+    activation_bytes: int
+    flops_per_step: Optional[float]
+    achieved_flops: Optional[float] = None
+    peak_flops: Optional[float] = None
+    limit_share: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Who else used the machine while the steady steps ran."""
+
+    verdict: str
+    reason: str
+    wall_seconds: float
+    cpu_seconds: float
+    cpu_seconds_per_step: float
+    involuntary_switches: int
+    pressure_share: Optional[float] = None
+    """share of time in which some runnable task waited for a CPU (PSI)"""
+    steal_share: Optional[float] = None
+    foreign_cores: Optional[float] = None
+    """cores' worth of CPU time that other processes used"""
+    runnable_tasks: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Memory, start-up and energy of one worker."""
+
+    peak_bytes: int
+    device_peak_bytes: Optional[int]
+    startup_seconds: float
+    import_seconds: float
+    build_seconds: float
+    first_step_seconds: float
+    compile_seconds: Optional[float]
+    """first step less the steady median, where the backend compiles; else None"""
+    energy_joules: Optional[float] = None
+    """None: no counter here. Never a guess."""
+
+
+@dataclass(frozen=True)
+class Software:
+    python: str
+    interpreter: str
+    framework: str
+    framework_version: str
+    steptime: str
+    packages: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    """the variables that were set for this case"""
+    threads: Optional[int] = None
+    """threads really in force, as the framework reports them"""
+    precision: str = ""
+    """the type that really ran"""
+    affinity: list[int] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    """what the backend chose: layout, compile mode, fused optimiser, ..."""
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    name: str
+    memory_bytes: Optional[int] = None
+    driver: str = ""
+
+
+@dataclass(frozen=True)
+class Machine:
+    id: str
+    """the same for the same hardware and host; changes when the machine does"""
+    host: str
+    cpu: str
+    sockets: int
+    cores: int
+    logical_cpus: int
+    usable_cpus: float
+    """after affinity and cgroup quota"""
+    memory_bytes: int
+    usable_memory_bytes: int
+    """after cgroup limit"""
+    os: str
+    kernel: str
+    architecture: str
+    virtualised: str = ""
+    cpu_flags: list[str] = field(default_factory=list)
+    accelerators: list[Accelerator] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a worker ended that gave no figure."""
+
+    exit_code: Optional[int] = None
+    signal: str = ""
+    log_tail: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished case: a measurement or a failure. Immutable once stored."""
+
+    id: str
+    status: str
+    case: Case
+    started: str
+    """UTC, ISO 8601"""
+    message: str = ""
+    sweep: str = ""
+    origin: str = "steptime"
+    steps: Optional[Steps] = None
+    summary: Optional[Summary] = None
+    cost: Optional[Cost] = None
+    contention: Optional[Contention] = None
+    resources: Optional[Resources] = None
+    software: Optional[Software] = None
+    machine: Optional[Machine] = None
+    failure: Optional[Failure] = None
+    first_loss: Optional[float] = None
+    last_loss: Optional[float] = None
+    schema: int = SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """What a probe found out in a process of its own, which it may not survive."""
+
+    backend: str
+    precision: str
+    device: str
+    threads: int
+    ran_precision: str
+    peak_flops: float
+    framework_version: str
+
+
+T = TypeVar("T")
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON of any schema type. NaN and infinity are refused: they are not JSON and not figures."""
+    return json.dumps(dataclasses.asdict(value), allow_nan=False, separators=(",", ":"))
+
+
+def from_json(kind: type[T], text: str) -> T:
+    """The inverse of to_json, for the inner half. Unknown keys are ignored, so an older worker reads a newer job."""
+    return typing.cast(T, _build(kind, json.loads(text)))
+
+
+def _build(kind: Any, value: Any) -> Any:
+    origin = typing.get_origin(kind)
+    if origin is Union:
+        inner = [a for a in typing.get_args(kind) if a is not type(None)]
+        return None if value is None else (_build(inner[0], value) if len(inner) == 1 else value)
+    if origin is list:
+        (item,) = typing.get_args(kind)
+        return [_build(item, v) for v in value]
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        hints = typing.get_type_hints(kind)
+        known = {f.name for f in dataclasses.fields(kind)}
+        return kind(**{k: _build(hints[k], v) for k, v in value.items() if k in known})
+    return value
+
+
+def case_key(case: Case) -> str:
+    """A short stable name of what is measured; labels are notes and do not change it."""
+    content = dataclasses.asdict(dataclasses.replace(case, labels={}))
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
