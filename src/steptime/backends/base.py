@@ -112,7 +112,7 @@ def thread_variables(threads: int) -> dict[str, str]:
 def names() -> list[str]:
     import steptime.backends as package
 
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "base")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "base" and not m.name.startswith("_"))
 
 
 def find(name: str) -> Backend:

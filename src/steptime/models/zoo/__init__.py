@@ -10,7 +10,7 @@ import inspect
 import pkgutil
 import typing
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Callable
 
 from steptime.errors import GraphError, UnknownName, UsageError

@@ -1,0 +1,245 @@
+"""The operators in PyTorch, and how a graph of them becomes a torch.fx module."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.backends.base import Array, Weights
+from steptime.errors import Unsupported
+from steptime.models import ops
+from steptime.models.graph import Graph, Node
+
+INPLACE_SAFE = (ops.Conv2d, ops.BatchNorm, ops.Dense, ops.Add)
+"""what may be overwritten by the activation that alone uses it: backward does not need it"""
+
+Arrays = tuple[Any, str, Callable[[Array], Array], Callable[[Array], Array]]
+
+
+class Layer:
+    """A torch module for one node, and how its arrays map to the graph's: name -> (owner, attribute, to torch, back)."""
+
+    def __init__(self, module: Any, arrays: Optional[dict[str, Arrays]] = None) -> None:
+        self.module = module
+        self.arrays = arrays or {}
+
+
+def same(array: Array) -> Array:
+    return array
+
+
+def conv2d(op: ops.Conv2d, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    (x,) = shapes
+    _, kernel, strides, dilation, pads = op.window(x)
+    symmetric = all(a == b for a, b in pads)
+    conv = torch.nn.Conv2d(
+        x[2], op.filters, kernel, strides, (pads[0][0], pads[1][0]) if symmetric else 0, dilation, op.groups, op.bias
+    )
+    arrays = {"kernel": (conv, "weight", lambda a: a.transpose(3, 2, 0, 1), lambda a: a.transpose(2, 3, 1, 0))}
+    if op.bias:
+        arrays["bias"] = (conv, "bias", same, same)
+    return Layer(conv if symmetric else torch.nn.Sequential(torch.nn.ZeroPad2d((*pads[1], *pads[0])), conv), arrays)
+
+
+def pool(op: ops.Pool, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    (x,) = shapes
+    _, kernel, strides, _, pads = op.window(x)
+    if isinstance(op, ops.MaxPool):
+        make: Callable[..., Any] = torch.nn.MaxPool2d
+        value = -math.inf
+    else:
+        assert isinstance(op, ops.AvgPool)
+        make, value = torch.nn.AvgPool2d, 0.0
+    extra = {"ceil_mode": op.ceil}
+    if isinstance(op, ops.AvgPool):
+        extra["count_include_pad"] = op.count_padding
+    if all(a == b and 2 * a <= k for (a, b), k in zip(pads, kernel)):
+        return Layer(make(kernel, strides, (pads[0][0], pads[1][0]), **extra))
+    if isinstance(op, ops.AvgPool) and not op.count_padding:
+        raise Unsupported("pytorch has no average pooling with uneven padding that is not counted")
+    padding = torch.nn.ConstantPad2d((*pads[1], *pads[0]), value)
+    return Layer(torch.nn.Sequential(padding, make(kernel, strides, **extra)))
+
+
+def global_avg_pool(op: ops.GlobalAvgPool, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    return Layer(torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()))
+
+
+def dense(op: ops.Dense, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    linear = torch.nn.Linear(shapes[0][-1], op.units, op.bias)
+    order = hint.row_order
+    back = np.argsort(order) if order is not None else None
+    arrays = {
+        "kernel": (
+            linear,
+            "weight",
+            lambda a: (a if order is None else a[order]).T,
+            lambda a: a.T if back is None else a.T[back],
+        )
+    }
+    if op.bias:
+        arrays["bias"] = (linear, "bias", same, same)
+    return Layer(linear, arrays)
+
+
+def batch_norm(op: ops.BatchNorm, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    (x,) = shapes
+    make = torch.nn.BatchNorm2d if len(x) == 3 else torch.nn.BatchNorm1d
+    norm = make(x[-1], op.epsilon, 1 - op.momentum, affine=True)
+    arrays: dict[str, Arrays] = {"mean": (norm, "running_mean", same, same), "variance": (norm, "running_var", same, same)}
+    for name, attribute, used in (("gamma", "weight", op.scale), ("beta", "bias", op.center)):
+        if used:
+            arrays[name] = (norm, attribute, same, same)
+        else:
+            getattr(norm, attribute).requires_grad_(False)
+    return Layer(norm, arrays)
+
+
+def lrn(op: ops.LRN, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    size = 2 * op.radius + 1
+    return Layer(torch.nn.LocalResponseNorm(size, op.alpha * size, op.beta, op.bias))
+
+
+def activation(op: ops.Activation, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    if op.kind == "relu":
+        return Layer(torch.nn.ReLU(inplace=hint.inplace))
+    return Layer({"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid}[op.kind]())
+
+
+def dropout(op: ops.Dropout, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    return Layer(torch.nn.Dropout(op.rate))
+
+
+def flatten(op: ops.Flatten, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    if len(shapes[0]) == 3 and hint.to_last:
+        return Layer(_module(lambda x: x.permute(0, 2, 3, 1).flatten(1)))
+    return Layer(torch.nn.Flatten())
+
+
+def add(op: ops.Add, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    def total(first: Any, second: Any, *rest: Any) -> Any:
+        out = first + second
+        for x in rest:
+            out = out + x
+        return out
+
+    return Layer(_module(total))
+
+
+def concat(op: ops.Concat, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    axis = 1 if len(shapes[0]) == 3 else -1
+    return Layer(_module(lambda *xs: torch.cat(xs, axis)))
+
+
+TABLE: dict[type, Callable[[Any, tuple[ops.Shape, ...], Any], Layer]] = {
+    ops.Conv2d: conv2d,
+    ops.MaxPool: pool,
+    ops.AvgPool: pool,
+    ops.GlobalAvgPool: global_avg_pool,
+    ops.Dense: dense,
+    ops.BatchNorm: batch_norm,
+    ops.LRN: lrn,
+    ops.Activation: activation,
+    ops.Dropout: dropout,
+    ops.Flatten: flatten,
+    ops.Add: add,
+    ops.Concat: concat,
+}
+
+
+def _module(function: Callable[..., Any]) -> Any:
+    import torch
+
+    class Function(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, *xs: Any) -> Any:
+            return function(*xs)
+
+    return Function()
+
+
+class Hint:
+    """What a layer must know of its neighbours."""
+
+    def __init__(self, graph: Graph, node: Node, channels_last: bool, orders: dict[str, Array]) -> None:
+        producer = graph.by_name[node.inputs[0]]
+        self.inplace = isinstance(producer.op, INPLACE_SAFE) and len(graph.consumers[producer.name]) == 1
+        self.row_order = orders.get(node.inputs[0])
+        self.to_last = channels_last or node.name not in orders
+
+
+def row_orders(graph: Graph) -> dict[str, Array]:
+    """For nodes whose values a contiguous (channels first) layout leaves in another order than the graph's: that order.
+
+    A flatten whose values only reach dense layers costs nothing: the rows of their weights are reordered instead.
+    """
+    found: dict[str, Array] = {}
+    for node in graph.nodes:
+        if isinstance(node.op, ops.Flatten) and len(graph.input_shapes(node)[0]) == 3:
+            reached = _reach(graph, node)
+            if reached is not None:
+                shape = graph.input_shapes(node)[0]
+                order = np.arange(math.prod(shape)).reshape(shape).transpose(2, 0, 1).reshape(-1)
+                found.update(dict.fromkeys(reached, order))
+    return found
+
+
+def _reach(graph: Graph, node: Node) -> Optional[list[str]]:
+    """The nodes from `node` on that keep its order until dense layers end it; None if anything else needs the order."""
+    names = [node.name]
+    if node.name == graph.output:
+        return None
+    for user in graph.consumers[node.name]:
+        if isinstance(user.op, (ops.Activation, ops.Dropout)):
+            further = _reach(graph, user)
+            if further is None:
+                return None
+            names += further
+        elif not isinstance(user.op, ops.Dense):
+            return None
+    return names
+
+
+def build_module(graph: Graph, weights: Weights, channels_last: bool) -> tuple[Any, dict[str, Arrays]]:
+    """The torch module, and for each of the graph's arrays its tensor and the ways there and back."""
+    import torch
+
+    orders = {} if channels_last else row_orders(graph)
+    root, code = torch.nn.Module(), torch.fx.Graph()
+    values = {graph.input.name: code.placeholder("x")}
+    arrays = {}
+    for node in graph.nodes[1:]:
+        make = TABLE.get(type(node.op))
+        if make is None:
+            raise Unsupported(f"pytorch has no operator {type(node.op).__name__}")
+        layer = make(node.op, graph.input_shapes(node), Hint(graph, node, channels_last, orders))
+        target = node.name.replace(".", "_")
+        root.add_module(target, layer.module)
+        values[node.name] = code.call_module(target, tuple(values[i] for i in node.inputs))
+        arrays.update({f"{node.name}/{name}": entry for name, entry in layer.arrays.items()})
+    code.output(values[graph.output])
+    with torch.no_grad():
+        for name, (owner, attribute, forth, _) in arrays.items():
+            getattr(owner, attribute).copy_(torch.from_numpy(np.ascontiguousarray(forth(weights[name]))))
+    return torch.fx.GraphModule(root, code), arrays
