@@ -41,7 +41,7 @@ class Budget:
 
     target: float = 0.01
     """relative half-width of the confidence interval of mean speed"""
-    min_steps: int = 10
+    min_steps: int = 20
     max_steps: int = 100_000
     max_seconds: float = 30.0
     """time in steps, warm-up included"""
