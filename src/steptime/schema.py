@@ -91,7 +91,7 @@ class Job:
     id: str
     case: Case
     kind: str = "measure"
-    """measure | probe"""
+    """measure | probe | parity"""
     sweep: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     """variables that must be set before the framework is imported"""
@@ -113,6 +113,9 @@ class Steps:
     steady_rule: str
     stopped_by: str
     """target | steps | seconds"""
+    loss_steps: list[int] = field(default_factory=list)
+    """after how many steps the losses were read: between blocks of steps, never inside one"""
+    losses: list[Optional[float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,11 @@ class Backend:
     instruction_caps: tuple[dict[str, str], ...] = ()
     """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
 
+    probes = True
+    """whether there is anything to find out about it on a machine"""
+    probe_options: tuple[str, ...] = ()
+    """options that change what a probe finds"""
+
     def environment(self, case: Case) -> dict[str, str]:
         """Variables to set before the framework is imported."""
         return thread_variables(case.threads)

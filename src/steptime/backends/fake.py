@@ -103,6 +103,7 @@ class Fake(Backend):
         "needs_cap": False,
         "peak_gflops": 0.0,
     }
+    probe_options = ("needs_cap", "peak_gflops")
     instruction_caps = ({"STEPTIME_FAKE_ISA": "2"}, {"STEPTIME_FAKE_ISA": "1"})
 
     def start(self, case: Case) -> None:

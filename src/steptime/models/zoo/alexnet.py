@@ -9,7 +9,7 @@ from steptime.models.zoo import at_least, model
 ONE_TOWER = "Krizhevsky, One weird trick for parallelizing convolutional neural networks"
 
 
-@model(batch=32, year=2014, paper=ONE_TOWER + "; body, as in TensorFlow's alexnet_benchmark")
+@model(batch=32, year=2014, paper=ONE_TOWER + "; body, as in TensorFlow's alexnet_benchmark", learning_rate=1e-8)
 def alexnet_conv(image: int = 224) -> Graph:
     """The convolutions only; the loss is the l2 of the last pool, so that forward-backward has something to descend."""
     at_least(63, image=image)
