@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import resource
 from pathlib import Path
@@ -21,10 +22,8 @@ def guard_memory(case: Case) -> None:
     """Allocations beyond what is free now fail at once; if the killer comes all the same, it comes for us."""
     if case.device == "cpu":
         resource.setrlimit(resource.RLIMIT_DATA, (available_bytes(), resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    try:
+    with contextlib.suppress(OSError):  # not Linux, or not allowed: only a precaution is lost
         Path("/proc/self/oom_score_adj").write_text("1000")
-    except OSError:
-        pass  # not Linux, or not allowed: only a precaution is lost
 
 
 def refuse_hopeless(graph: Graph, case: Case) -> None:

@@ -28,4 +28,4 @@ def write_parity(job: Job, folder: Path) -> None:
         losses.append(program.loss())
     arrays["losses"] = np.array(losses, np.float64)
     arrays.update({f"weights/{name}": array for name, array in program.weights().items()})
-    np.savez(folder / FILE, allow_pickle=False, **arrays)
+    np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords
