@@ -35,6 +35,19 @@ VERDICTS = ("clean", "noisy", "contended", "unknown")
 Option = Union[int, float, bool, str]
 
 
+def option_value(text: str, default: object) -> Option:
+    """The text as the type of the default, if it can be read as that; else the text, for whoever checks to refuse."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    for kind in (int, float):
+        if isinstance(default, kind):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
 @dataclass(frozen=True)
 class Budget:
     """When to stop: at the target precision, or at the budget's steps or seconds."""
@@ -280,6 +293,8 @@ class ProbeResult:
     ran_precision: str
     peak_flops: float
     framework_version: str
+    verdict: str
+    """whether the machine was ours while the peak was measured"""
 
 
 T = TypeVar("T")

@@ -38,5 +38,4 @@ def selected(store_path: str | None, filters: tuple[str, ...]) -> list[dict[str,
     found = index(open_store(store_path))
     for damaged in found.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
-    wanted = {key: [str(v) for v in values] for key, values in settings("where", filters).items()}
-    return found.where(wanted)
+    return found.where(settings("where", filters))

@@ -18,10 +18,13 @@ from steptime.errors import UsageError
 def command(name: str | None, options: tuple[str, ...], as_json: bool) -> int:
     """List the models, or draw the layers of one."""
     from steptime.models import zoo
+    from steptime.schema import option_value
 
     if name:
-        chosen = {key: values[0] for key, values in settings("model-option", options).items()}
-        return _layers(zoo.find(name), zoo.build(name, chosen), as_json)
+        entry = zoo.find(name)
+        given = settings("model-option", options).items()
+        chosen = {key: option_value(values[0], entry.options.get(key)) for key, values in given}
+        return _layers(entry, zoo.build(name, chosen), as_json)
     if options:
         raise UsageError("--model-option needs the NAME of a model")
     rows = [_summary(entry, entry.build()) for entry in zoo.models().values()]

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 
 from steptime.errors import UsageError
-from steptime.schema import Option
 from steptime.store.files import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,24 +43,12 @@ def integers(name: str, text: str | None) -> list[int]:
     return found
 
 
-def settings(name: str, texts: tuple[str, ...]) -> dict[str, list[Option]]:
-    """('layers=4,8', 'width=512') to {'layers': [4, 8], 'width': [512]}."""
-    found: dict[str, list[Option]] = {}
+def settings(name: str, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """('layers=4,8', 'width=512') to {'layers': ['4', '8'], 'width': ['512']}."""
+    found: dict[str, list[str]] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         if not equals or not key or not values:
             raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
-        found[key] = [value(part) for part in values.split(",")]
+        found[key] = values.split(",")
     return found
-
-
-def value(text: str) -> Option:
-    """The number or truth value that the text is, else the text."""
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

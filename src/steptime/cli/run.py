@@ -74,7 +74,7 @@ def _grid(models: str | None, given: dict[str, Any]) -> Any:
         model_options=settings("model-option", given["model_options"]),
         backend_options=settings("backend-option", given["backend_options"]),
         budget=Budget(**{key: given[key] for key in keys}),
-        labels={key: str(values[0]) for key, values in settings("label", given["labels"]).items()},
+        labels={key: values[0] for key, values in settings("label", given["labels"]).items()},
     )
 
 
@@ -129,7 +129,9 @@ def _print_all(records: list[Any], store: Any) -> None:
 
     rows = [row_of(record) for record in records]
     print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
-    print(f"\n{len(rows)} records in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV")
+    print(
+        f"\n{len(rows)} {'record' if len(rows) == 1 else 'records'} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV"
+    )
     for line in _remarks(records):
         print(line)
 

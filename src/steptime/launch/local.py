@@ -28,7 +28,7 @@ HEARTBEAT_SECONDS = 30.0
 LOG_LIMIT_BYTES = 256 << 20
 GRACE_SECONDS = 2.0
 TICK_SECONDS = 0.2
-TAIL_LINES = 15
+TAIL_LINES, TAIL_COLUMNS = 15, 300
 KILLED_FOR_MEMORY_SHARE = 0.8
 EVENTS_VARIABLE = "STEPTIME_EVENTS_FD"
 
@@ -198,7 +198,8 @@ def log_tail(path: Path) -> str:
     try:
         with open(path, "rb") as log:
             log.seek(max(0, path.stat().st_size - 8192))
-            return "\n".join(log.read().decode(errors="replace").splitlines()[-TAIL_LINES:])
+            lines = log.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
+            return "\n".join(line[:TAIL_COLUMNS] for line in lines)
     except OSError:
         return ""
 

@@ -10,7 +10,7 @@ from steptime.backends.base import check_options, find, names
 from steptime.errors import UnknownName, UsageError
 from steptime.machine.cpus import usable_threads
 from steptime.models import zoo
-from steptime.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case, Option
+from steptime.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case, Option, option_value, to_json
 
 LARGEST_BATCH = 2**31 - 1
 DEFAULT_SUITE = ("mnist_cnn", "alexnet_conv", "resnet50")
@@ -34,8 +34,8 @@ class Grid:
     learning_rate: float | None = None
     seed: int = 1
     repeats: int = 1
-    model_options: Mapping[str, Sequence[Option]] = field(default_factory=dict)
-    backend_options: Mapping[str, Sequence[Option]] = field(default_factory=dict)
+    model_options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    backend_options: Mapping[str, Sequence[str]] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,8 +56,7 @@ def cases_of(grid: Grid) -> list[Case]:
         _option_sets(grid.backend_options),
     )
     cases = [_case(grid, *values) for values in axes]
-    unique = list(dict.fromkeys(map(_frozen, cases)))
-    if len(unique) != len(cases):
+    if len(set(map(to_json, cases))) != len(cases):
         raise UsageError("the same case is asked for twice; for repeats of a case use --repeats N")
     return cases
 
@@ -72,10 +71,12 @@ def _case(
     batch: int,
     threads: int,
     optimizer: str,
-    model_options: dict[str, Option],
-    backend_options: dict[str, Option],
+    model_texts: dict[str, str],
+    backend_texts: dict[str, str],
 ) -> Case:
     entry = zoo.find(model)
+    model_options = _typed(model_texts, entry.options)
+    backend_options = _typed(backend_texts, find(backend).options)
     zoo.build(model, model_options)
     check_options(find(backend), backend_options)
     return Case(
@@ -124,11 +125,9 @@ def _check_names(grid: Grid) -> None:
         raise UsageError("the target is a share between 0 and 1; seconds and steps are positive")
 
 
-def _option_sets(options: Mapping[str, Sequence[Option]]) -> list[dict[str, Option]]:
+def _typed(texts: Mapping[str, str], defaults: Mapping[str, object]) -> dict[str, Option]:
+    return {key: option_value(text, defaults.get(key)) for key, text in texts.items()}
+
+
+def _option_sets(options: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     return [dict(zip(options, values, strict=True)) for values in itertools.product(*options.values())]
-
-
-def _frozen(case: Case) -> str:
-    from steptime.schema import to_json
-
-    return to_json(case)

@@ -22,6 +22,7 @@ class Finding:
     framework_version: str
     ran_precision: str
     peak_flops: float
+    verdict: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     """the cap on the instruction set that made it work; empty where none was needed"""
     note: str = ""

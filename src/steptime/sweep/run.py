@@ -15,9 +15,9 @@ from steptime.errors import StoreError
 from steptime.launch.local import HEARTBEAT_SECONDS, Ending, failure, record_of, run_worker
 from steptime.launch.turn import turn
 from steptime.machine.describe import describe
-from steptime.probe.memory import Finding, recall
-from steptime.probe.search import known_or_found
-from steptime.schema import OK, Case, Cost, Job, Record, case_key
+from steptime.probe.memory import Finding
+from steptime.probe.search import Prober
+from steptime.schema import OK, Case, Job, Record, case_key
 from steptime.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.store.files import Store, new_id, records_in
 from steptime.sweep.state import Sweep, folder_of, job_folder
@@ -41,7 +41,7 @@ class Settings:
 
 def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) -> Iterator[Record]:
     """Yields the record of each case as it is stored; cases that have one already are yielded without being run."""
-    done = finished(store, sweep)
+    done, prober = finished(store, sweep), Prober(describe().id, watcher.say)
     for case in sweep.cases:
         watcher.case_begins(case)
         record = done.get(case_key(case))
@@ -49,7 +49,7 @@ def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) 
             with turn(
                 settings.wait_for_turn, lambda: watcher.say("another steptime is measuring on this machine; waiting for it")
             ):
-                record = run_case(store, sweep, case, settings, watcher)
+                record = run_case(store, sweep, case, settings, watcher, prober)
         watcher.case_ends(record)
         yield record
 
@@ -76,12 +76,11 @@ def _collect(store: Store, sweep: Sweep) -> None:
             store.put(failure(job, "cancelled", "steptime itself ended while this case ran", path.parent, Ending()))
 
 
-def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher: Watcher) -> Record:
+def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher: Watcher, prober: Prober) -> Record:
     """One case, measured or failed, and stored. After Ctrl-C a `cancelled` record is stored and the interrupt passed on."""
     python = interpreter(case.backend, settings.python)
-    machine_id = describe().id
-    finding = known_or_found(case, python, machine_id, watcher.say)
-    job = _job(sweep, case, finding, machine_id)
+    finding = prober.finding(case, python)
+    job = _job(sweep, case, finding, prober.peak_flops(case))
     folder = job_folder(store, sweep, case)
     _clear(folder)
     try:
@@ -95,15 +94,15 @@ def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher
         raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
     record = record_of(job, folder, ending)
     if _beats_the_limit(record):
-        record = _with_new_limit(record, case, python, machine_id, watcher)
+        prober.probe(case, python)
+        record = _with_limit(record, prober.peak_flops(case))
     store.put(record)
     return record
 
 
-def _job(sweep: Sweep, case: Case, finding: Finding | None, machine_id: str) -> Job:
+def _job(sweep: Sweep, case: Case, finding: Finding | None, peak_flops: float | None) -> Job:
     environment = find(case.backend).environment(case) | (finding.environment if finding else {})
-    peak = recall(machine_id).peak_flops(case.precision, case.device, case.threads)
-    return Job(new_id(), case, sweep=sweep.id, environment=environment, peak_flops=peak)
+    return Job(new_id(), case, sweep=sweep.id, environment=environment, peak_flops=peak_flops)
 
 
 def _clear(folder: Path) -> None:
@@ -117,12 +116,10 @@ def _beats_the_limit(record: Record) -> bool:
     return bool(cost and cost.achieved_flops and cost.peak_flops and cost.achieved_flops > PEAK_MARGIN * cost.peak_flops)
 
 
-def _with_new_limit(record: Record, case: Case, python: Path, machine_id: str, watcher: Watcher) -> Record:
-    """A step faster than the machine's limit: more likely the limit was measured while something else ran. Measured again."""
-    known_or_found(case, python, machine_id, watcher.say, again=True)
-    peak = recall(machine_id).peak_flops(case.precision, case.device, case.threads)
-    assert record.cost and peak
-    cost: Cost = replace(record.cost, peak_flops=peak, limit_share=(record.cost.achieved_flops or 0.0) / peak)
+def _with_limit(record: Record, peak_flops: float | None) -> Record:
+    """A step beat the machine's limit: more likely the limit was measured while something else ran, so it is now another."""
+    assert record.cost and record.cost.achieved_flops and peak_flops
+    cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
     record = replace(record, cost=cost, status=OK, message="")
     broken = broken_invariant(record)
     return replace(record, status="wrong_result", message=broken) if broken else record

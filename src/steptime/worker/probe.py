@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from steptime.backends.base import find
 from steptime.errors import Unsupported
+from steptime.machine.contention import judge, sample
 from steptime.models import zoo
 from steptime.schema import Job, ProbeResult
 from steptime.worker.measure import build_program
@@ -22,9 +23,11 @@ def probed(job: Job) -> ProbeResult:
     program = build_program(backend, zoo.build(case.model, {}), case)
     program.step()
     program.wait()
+    begin = sample()
     try:
         peak = backend.peak_flops(case)
     except Unsupported:
         peak = 0.0
+    verdict = judge(begin, sample(), 1, case.threads).verdict
     facts = backend.facts(case)
-    return ProbeResult(case.backend, case.precision, case.device, case.threads, facts.precision, peak, facts.version)
+    return ProbeResult(case.backend, case.precision, case.device, case.threads, facts.precision, peak, facts.version, verdict)
