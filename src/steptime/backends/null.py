@@ -16,6 +16,7 @@ class NullProgram(Program):
 class Null(Backend):
     name = "null"
     precisions = PRECISIONS
+    real = False
     probes = False
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:

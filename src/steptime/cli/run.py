@@ -129,9 +129,8 @@ def _print_all(records: list[Any], store: Any) -> None:
 
     rows = [row_of(record) for record in records]
     print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
-    print(
-        f"\n{len(rows)} {'record' if len(rows) == 1 else 'records'} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV"
-    )
+    count = "1 record" if len(rows) == 1 else f"{len(rows)} records"
+    print(f"\n{count} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV")
     for line in _remarks(records):
         print(line)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 
 from steptime.atomic import write_text
+from steptime.backends.base import find
 from steptime.environments.home import home
+from steptime.schema import Case
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,12 @@ class Finding:
 class Knowledge:
     findings: dict[str, Finding] = field(default_factory=dict)
 
-    def peak_flops(self, precision: str, device: str, threads: int) -> float | None:
-        """The machine's limit: the best that any backend reached."""
-        peaks = [
-            f.peak_flops for f in self.findings.values() if (f.precision, f.device, f.threads) == (precision, device, threads)
-        ]
+    def peak_flops(self, case: Case) -> float | None:
+        """The machine's limit at the case's precision: the best that any backend reached; for one that only pretends, its own."""
+        asked = (case.precision, case.device, case.threads)
+        alike = [f for f in self.findings.values() if (f.precision, f.device, f.threads) == asked]
+        real = find(case.backend).real
+        peaks = [f.peak_flops for f in alike if (find(f.backend).real if real else f.backend == case.backend)]
         return max(peaks, default=0.0) or None
 
 

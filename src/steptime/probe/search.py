@@ -54,7 +54,7 @@ class Prober:
         return found
 
     def peak_flops(self, case: Case) -> float | None:
-        return recall(self.machine_id).peak_flops(case.precision, case.device, case.threads)
+        return recall(self.machine_id).peak_flops(case)
 
 
 def probe_key(backend: Backend, case: Case, python: Path) -> str:
