@@ -43,7 +43,9 @@ class Ending:
     stopped_for: str = ""
     """why we ended it ourselves: (timeout | crash): reason"""
     rss_bytes: int = 0
-    """the last that its heartbeat said"""
+    """the most that its heartbeats said"""
+    problem: str = ""
+    """what the worker itself said kept it from leaving a record"""
 
 
 @dataclass
@@ -54,6 +56,7 @@ class _Listener:
     watch: Watch
     last_beat: float = field(default_factory=time.monotonic)
     rss_bytes: int = 0
+    problem: str = ""
     _rest: bytes = b""
 
     def poll(self) -> None:
@@ -61,6 +64,16 @@ class _Listener:
         data = os.read(self.descriptor, 1 << 16) if ready else b""
         if ready and not data:
             time.sleep(TICK_SECONDS)  # closed by the worker, which may live on
+        self._feed(data)
+
+    def drain(self) -> None:
+        """Whatever was said before the end."""
+        os.set_blocking(self.descriptor, False)
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self.descriptor, 1 << 16):
+                self._feed(data)
+
+    def _feed(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[-(1 << 16) :]
         for line in lines:
@@ -74,6 +87,8 @@ class _Listener:
         if isinstance(event, dict):
             self.last_beat = time.monotonic()
             self.rss_bytes = max(self.rss_bytes, int(event.get("rss_bytes", 0)))
+            if event.get("event") == "problem":
+                self.problem = str(event.get("message"))
             self.watch(event)
 
 
@@ -96,10 +111,11 @@ def run_worker(
         listener = _Listener(reader, watch)
         try:
             stopped_for = _follow(process, listener, job, folder, heartbeat_seconds)
+            listener.drain()
         finally:
             _end(process)
             os.close(reader)
-    return Ending(process.returncode, stopped_for, listener.rss_bytes)
+    return Ending(process.returncode, stopped_for, listener.rss_bytes, listener.problem)
 
 
 def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int) -> subprocess.Popen[bytes]:
@@ -170,6 +186,8 @@ def classify(ending: Ending) -> tuple[str, str]:
         kind, _, reason = ending.stopped_for.partition(": ")
         return kind, reason
     code = ending.exit_code or 0
+    if ending.problem:
+        return "crash", ending.problem
     if code >= 0:
         return "crash", f"ended with exit code {code} and no record"
     name = _signal_name(-code)

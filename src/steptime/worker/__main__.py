@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -46,10 +47,13 @@ def perform(job: Job, folder: Path) -> int:
         kind = "out_of_memory" if is_out_of_memory(problem) else "crash"
         lines = str(problem).strip().splitlines() or [""]
         name, content = RECORD, _failure(job, kind, f"{type(problem).__name__}: {lines[0]}"[:500], born)
-    if name:
-        write_text(folder / name, to_json(content))
+    try:
+        if name:
+            write_text(folder / name, to_json(content))
+    except OSError as problem:  # told through the pipe, since a full disk takes no log either
+        events.send("problem", message=f"cannot write {name}: {problem.strerror}")
+        return 1
     events.send("end")
-    sys.stdout.flush()
     return 0
 
 
@@ -87,6 +91,7 @@ def _failure(job: Job, kind: str, message: str, born: float) -> Any:
 
 if __name__ == "__main__":
     code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)  # a framework's threads at exit must not turn a finished record into a crash
