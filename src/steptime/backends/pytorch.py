@@ -206,7 +206,7 @@ class PyTorch(Backend):
             return run
 
         cuda = case.device == "cuda"
-        return best_rate(multiply, torch.cuda.synchronize if cuda else lambda: None, (4096, 8192) if cuda else (1024, 2048, 4096))
+        return best_rate(multiply, torch.cuda.synchronize if cuda else lambda: None, (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096))
 
 
 BACKEND = PyTorch()
