@@ -24,5 +24,10 @@ def test_erratic_steps_stop_at_the_budget_of_seconds():
     assert 5 <= 0.16 * steps <= 5.5
 
 
+def test_a_slow_first_step_is_never_the_figure():
+    reason, steps = ask(Budget(max_seconds=1), lambda i: 100.0 if i == 0 else 0.4)
+    assert (reason, steps) == ("seconds", 5)
+
+
 def test_a_budget_of_steps_is_kept_exactly():
     assert ask(Budget(max_steps=17, min_steps=50), lambda i: 0.001) == ("steps", 17)

@@ -27,7 +27,7 @@ def run(python, worker):
 def old_python():
     """A Python 3.9 with numpy, where the machine has one: the oldest interpreter that the inner half promises to run in."""
     for candidate in [shutil.which("python3.9"), *Path.home().glob(".pyenv/versions/3.9*/bin/python3.9")]:
-        if candidate and Path(candidate).exists():
+        if candidate and subprocess.run([candidate, "-c", "import venv"], capture_output=True).returncode == 0:
             return Path(candidate)
     return None
 

@@ -84,6 +84,9 @@ class Backend:
         """Variables to set before the framework is imported."""
         return thread_variables(case.threads)
 
+    def preload(self) -> None:
+        """Imports what every case needs and nothing more, in a process that will fork: no threads, no devices."""
+
     def start(self, case: Case) -> None:
         """Imports the framework and gives it the case's threads."""
 

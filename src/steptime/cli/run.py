@@ -35,6 +35,7 @@ from steptime.cli.options import integers, json_option, open_store, settings, st
 @click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module.")
 @click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases; finished ones are not run again.")
 @click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine.")
+@click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework.")
 @click.option("--dry-run", is_flag=True, help="Only print the cases.")
 @click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does.")
 @click.option("--full", is_flag=True, help="With --json: the whole record.")
@@ -101,7 +102,7 @@ def _measure(cases: list[Any], given: dict[str, Any]) -> int:
         interpreter(backend, given["python"])
     store.prepare()
     sweep = (state.latest(store, cases) if given["resume"] else None) or state.begin(store, cases)
-    how = Settings(given["python"], given["heartbeat_seconds"], not given["no_wait"])
+    how = Settings(given["python"], given["heartbeat_seconds"], not given["no_wait"], given["fresh"])
     records = []
     with display(len(cases)) as shown:
         for record in run_sweep(store, sweep, how, shown):

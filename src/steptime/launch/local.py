@@ -18,6 +18,7 @@ from typing import IO, Any
 import msgspec
 
 from steptime.atomic import write_text
+from steptime.launch.nursery import Child, Nursery
 from steptime.launch.pack import put_worker
 from steptime.machine.describe import describe
 from steptime.machine.memory import usable_bytes
@@ -33,6 +34,7 @@ KILLED_FOR_MEMORY_SHARE = 0.8
 EVENTS_VARIABLE = "STEPTIME_EVENTS_FD"
 
 Watch = Callable[[dict[str, Any]], None]
+Process = subprocess.Popen[bytes] | Child
 
 
 @dataclass
@@ -93,7 +95,13 @@ class _Listener:
 
 
 def run_worker(
-    job: Job, folder: Path, shared: Path, python: Path, watch: Watch, heartbeat_seconds: float = HEARTBEAT_SECONDS
+    job: Job,
+    folder: Path,
+    shared: Path,
+    python: Path,
+    watch: Watch,
+    heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    nursery: Nursery | None = None,
 ) -> Ending:
     """Runs the job to its end in `folder`. KeyboardInterrupt ends the worker too, and is passed on."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +110,7 @@ def run_worker(
     with open(folder / LOG, "ab") as log:
         reader, writer = os.pipe()
         try:
-            process = _start(python, worker, folder, log, writer)
+            process = (nursery and nursery.spawn(folder, log, writer)) or _start(python, worker, folder, log, writer)
         except OSError as problem:
             os.close(reader)
             return Ending(stopped_for=f"launch_failed: {python}: {problem.strerror}")
@@ -131,7 +139,7 @@ def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int
     )
 
 
-def _follow(process: subprocess.Popen[bytes], listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
+def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
     """Returns when the process has ended (empty) or must be ended (why)."""
     began = time.monotonic()
     while process.poll() is None:
@@ -154,7 +162,7 @@ def _state(pid: int) -> str:
     return {"T": " (the process is stopped)", "D": " (the process waits for a disk or device)"}.get(letter, "")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Process) -> None:
     """The worker and whatever it started are gone when this returns."""
     if process.poll() is None:
         _signal(process.pid, signal.SIGTERM)

@@ -16,10 +16,17 @@ JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
 
 
 def main(arguments: list[str]) -> int:
+    if len(arguments) == 3 and arguments[0] == "--nursery":
+        from steptime.worker.nursery import serve
+
+        return serve(int(arguments[1]), arguments[2])
     if len(arguments) != 1 or not (Path(arguments[0]) / JOB).is_file():
         print(f"usage: python steptime-worker.pyz JOB_DIR, a folder with {JOB} in it", file=sys.stderr)
         return 2
-    folder = Path(arguments[0])
+    return run_folder(Path(arguments[0]))
+
+
+def run_folder(folder: Path) -> int:
     job = from_json(Job, (folder / JOB).read_text())
     os.environ.update(job.environment)  # before anything that reads it: numpy and the frameworks come later
     return perform(job, folder)
@@ -89,9 +96,13 @@ def _failure(job: Job, kind: str, message: str, born: float) -> Any:
     )
 
 
-if __name__ == "__main__":
-    code = main(sys.argv[1:])
+def finish(code: int) -> None:
+    """Ends at once: a framework's threads at exit must not turn a finished record into a crash."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)  # a framework's threads at exit must not turn a finished record into a crash
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    finish(main(sys.argv[1:]))
