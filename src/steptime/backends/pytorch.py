@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -158,7 +159,7 @@ class PyTorch(Backend):
         return {**thread_variables(case.threads), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}
 
     def preload(self) -> None:
-        pass  # what the first optimiser imports, a second later
+        importlib.import_module("torch._dynamo")  # torch itself, and what the first optimiser would import a second later
 
     def start(self, case: Case) -> None:
         import torch
