@@ -78,7 +78,8 @@ class _Scanner:
 
     def _table(self, array: bool) -> Path:
         """The header's path, in which each array of tables is represented by its last element so far."""
-        keys, path = self._keys(), ()
+        path: Path = ()
+        keys = self._keys()
         for position, key in enumerate(keys):
             path = (*path, key)
             self._note(path)
