@@ -109,7 +109,7 @@ def _ways(counts: dict[str, int], cases: Sequence[Case]) -> str:
     most = max(case.budget.max_seconds for case in cases)
     words = {
         SAME: "as long as the same case took before",
-        RELATED: "from the same model, backend and phase at the nearest batch measured",
+        RELATED: "from the same model, backend, phase and device at the nearest batch measured",
         FAILED: "unsupported before, only started",
         BUDGET: f"never measured here, so the whole budget of at most {most:g} s and {START_SECONDS:g} s to start",
     }

@@ -73,7 +73,7 @@ class Estimator:
 
 
 def _relation(case: Case) -> tuple[object, ...]:
-    return case.model, case.backend, case.phase
+    return case.model, case.backend, case.phase, case.device
 
 
 def _seconds(known: _Known, case: Case) -> float:

@@ -106,10 +106,11 @@ def _forget_optimizer(values: CaseValues) -> None:
 
 def _resolved(plan: Plan) -> Plan:
     """With a model, and with `installed` replaced by names."""
-    sources: Sequence[Values] = [plan.constants, plan.axes, *plan.rows]
-    if not any("model" in source for source in sources[:2]) and not (plan.rows and all("model" in row for row in plan.rows)):
-        raise plan.problem("", f"{plan.name} names no model; give one in [constants], [axes] or every one of [[cases]]")
-    if not any(INSTALLED in source.get("backend", ()) for source in sources):
+    if not ("model" in plan.constants or "model" in plan.axes or (plan.rows and all("model" in row for row in plan.rows))):
+        raise UsageError(
+            f"{plan.name} names no model; give one in [constants], [axes] or every one of [[cases]], or with --model"
+        )
+    if not any(INSTALLED in table.get("backend", ()) for table in plan.tables):
         return plan
     return dataclasses.replace(
         plan,
