@@ -84,6 +84,17 @@ def test_rows_are_grids_of_their_own_multiplied_by_the_axes():
     ]  # fmt: skip
 
 
+def test_a_row_that_gives_a_batch_and_one_that_does_not_keep_their_own():
+    rows = [{"batch": [7], "threads": [4]}, {"threads": [1, 4]}]
+    override = Override(formula("model == 'mlp'"), {"threads": 4})
+    found = expanded(
+        Expansion(Plan("p", constants={**BASE, "phase": ["inference"]}, rows=rows, axes={"optimizer": ["none", "adam"]}))
+    )
+    assert [(c.batch, c.threads, c.optimizer) for c in found] == [(7, 4, "none"), (100, 1, "none"), (100, 4, "none")]
+    found = expanded(Expansion(Plan("p", constants=BASE, rows=rows, overrides=[override])))
+    assert [(c.batch, c.threads) for c in found] == [(7, 4), (100, 4)]
+
+
 def test_models_bring_their_own_batch_and_rate():
     found = expanded(Expansion(Plan("p", constants={"backend": ["fake"]}, axes={"model": ["lenet", "alexnet_conv"]})))
     assert [(c.model, c.batch, c.learning_rate) for c in found] == [("lenet", 64, 0.01), ("alexnet_conv", 32, 1e-8)]

@@ -16,7 +16,7 @@ from steptime.plan.finish import SCALARS
 from steptime.schema import Case
 from steptime.store.files import Store
 
-FEW = 40
+FEW = 20
 """so many cases are listed; of more, the first and the last"""
 ENDS = 4
 MOST_VALUES = 8
@@ -55,11 +55,12 @@ def varying(cases: Sequence[Case]) -> Counts:
     """The fields and options that have more than one value, with how many cases have each."""
     counts: Counts = {name: Counter(map(attrgetter(name), cases)) for name in SCALARS}
     for group in ("model_options", "backend_options"):
-        tables = Counter(tuple(sorted(options.items())) for options in map(attrgetter(group), cases))
-        for key in dict.fromkeys(key for options in tables for key, _ in options):
+        tables = {id(options): options for options in map(attrgetter(group), cases)}
+        numbers = Counter(map(id, map(attrgetter(group), cases)))  # cases of the same options share one table
+        for key in dict.fromkeys(key for options in tables.values() for key in options):
             found: Counter[Any] = Counter()
-            for options, number in tables.items():
-                found[dict(options).get(key, "-")] += number
+            for identity, number in numbers.items():
+                found[tables[identity].get(key, "-")] += number
             counts[f"{group}.{key}"] = found
     return {name: found for name, found in counts.items() if len(found) > 1}
 

@@ -19,7 +19,6 @@ from steptime.plan.expression import (
     Name,
     Node,
     Scalar,
-    Unary,
 )
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -56,21 +55,22 @@ class _Evaluation:
         self._lookup, self._text = lookup, text
 
     def value(self, node: Node) -> Value:
-        if isinstance(node, Literal):
-            return node.value
+        if isinstance(node, Binary):
+            return self._arithmetic(node) if node.sign in ARITHMETIC else self._junction(node)
         if isinstance(node, Name):
             return self._lookup(node.path)
-        if isinstance(node, Items):
-            return self._items(node)
-        if isinstance(node, Unary):
-            return not self.truth(node.operand) if node.sign == "not" else -self._number(node.operand)
+        if isinstance(node, Literal):
+            return node.value
         if isinstance(node, Comparison):
             return self._comparison(node)
+        if isinstance(node, Items):
+            return self._items(node)
+        return not self.truth(node.operand) if node.sign == "not" else -self._number(node.operand)
+
+    def _junction(self, node: Binary) -> bool:
         if node.sign == "and":
             return self.truth(node.left) and self.truth(node.right)
-        if node.sign == "or":
-            return self.truth(node.left) or self.truth(node.right)
-        return self._arithmetic(node)
+        return self.truth(node.left) or self.truth(node.right)
 
     def truth(self, node: Node) -> bool:
         value = self.value(node)

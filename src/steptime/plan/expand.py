@@ -7,9 +7,11 @@ model's options) is worked out once for each distinct set of them, so that 100,0
 from __future__ import annotations
 
 import dataclasses
+import gc
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,10 +86,23 @@ class Expansion:
 
 def expanded(expansion: Expansion) -> list[Case]:
     """All cases, in the order in which they are run; none is an error."""
-    cases = list(expansion)
+    with _no_collection():
+        cases = list(expansion)
     if not cases:
         raise UsageError(f"{expansion.plan.name} has no cases: its conditions exclude them all")
     return cases
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Cases hold no cycles; looking for some among 100,000 of them takes a quarter of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _own_values(values: CaseValues) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from steptime.backends.base import check_options, find
@@ -13,6 +14,8 @@ from steptime.plan.fields import GROUPS, check, group_of
 from steptime.plan.plan import CaseValues, Plan
 from steptime.schema import Budget, Case, option_value
 
+known_backend = cache(find)
+"""find looks into the folder of backends each time"""
 SCALARS = tuple(f.name for f in dataclasses.fields(Case) if f.name not in GROUPS)
 """the fields of a case in their order; the groups come after them"""
 
@@ -36,7 +39,7 @@ class Finisher:
         """Options from the command line, as the kind that the model or the backend says."""
         for key in self._plan.texts:
             group, _, name = key.partition(".")
-            options = zoo.find(values["model"]).options if group == "model_options" else find(values["backend"]).options
+            options = zoo.find(values["model"]).options if group == "model_options" else known_backend(values["backend"]).options
             values[key] = option_value(values[key], options.get(name))
 
     def case(self, values: CaseValues, identity: tuple[Any, ...]) -> Case:
@@ -50,7 +53,7 @@ class Finisher:
         """In the order of a case's fields; one of each for all cases that have the same."""
         model_options, backend_options = self._given("model_options", values), self._given("backend_options", values)
         self._check_options(values["model"], model_options, "model_options", zoo.build)
-        self._check_options(find(values["backend"]), backend_options, "backend_options", check_options)
+        self._check_options(known_backend(values["backend"]), backend_options, "backend_options", check_options)
         return model_options, backend_options, Budget(**self._given("budget", values)), self._given("labels", values)
 
     def _given(self, group: str, values: CaseValues) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from steptime.errors import UsageError
@@ -26,7 +27,7 @@ class Formula:
     tree: Node
     place: str = ""
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name.path for name in names(self.tree)))
 
