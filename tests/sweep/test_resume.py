@@ -85,6 +85,20 @@ def test_resuming_a_finished_sweep_measures_nothing(steptime, store):
     assert sorted(good(store).values()) == [1, 1, 1]
 
 
+def test_the_same_command_goes_on_where_an_interrupted_one_ended(steptime, store):
+    assert steptime(*COMMAND).code == 0
+    last = sorted(store.paths())[-1]
+    last.unlink()
+    (folder,) = [p.parent for p in store.root.glob("sweeps/*/*/job.json") if last.stem in p.read_text()]
+    (folder / "record.json").unlink()
+    done = steptime(*COMMAND)
+    assert "going on with sweep" in done.err
+    assert sorted(good(store).values()) == [1, 1, 1]
+    assert len(list(store.root.glob("sweeps/*/sweep.json"))) == 1
+    assert steptime(*COMMAND, "--new").code == 0
+    assert sorted(good(store).values()) == [2, 2, 2]
+
+
 def test_without_resume_the_same_command_measures_again(steptime, store):
     quick = ["run", "mlp", "-B", "fake", "--phase", "training"]
     assert steptime(*quick).code == steptime(*quick).code == 0

@@ -109,6 +109,10 @@ class Backend:
         """Called after build."""
         raise NotImplementedError
 
+    def verdict(self, case: Case) -> str:
+        """Instead of what the counters say of other users of the machine; empty: they are right."""
+        return ""
+
     def peak_flops(self, case: Case) -> float:
         """The best rate of a large matrix product at the case's precision, threads and device."""
         raise Unsupported(f"{self.name} has no measure of the machine's limit")

@@ -101,6 +101,8 @@ class Fake(Backend):
         "sleep": False,
         "fail_at": 0,
         "failure": "",
+        "largest": 0,
+        "verdict": "",
         "needs_cap": False,
         "peak_gflops": 0.0,
     }
@@ -115,7 +117,12 @@ class Fake(Backend):
             os.kill(os.getpid(), signal.SIGILL)
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        if 0 < int(option(self, case, "largest")) < case.batch:
+            raise MemoryError(f"the fake backend has room for batches of {option(self, case, 'largest')}")
         return FakeProgram(case)
+
+    def verdict(self, case: Case) -> str:
+        return str(option(self, case, "verdict")) or "unknown"
 
     def facts(self, case: Case) -> Facts:
         return Facts("fake", __version__, case.threads, case.precision)

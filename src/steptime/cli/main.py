@@ -15,6 +15,10 @@ from steptime.errors import SteptimeError
 
 VERBS = {
     "run": "measure one case, a grid of them, or a plan",
+    "resume": "go on with a sweep that was interrupted",
+    "status": "how far each sweep has come",
+    "cancel": "end a sweep that is being run",
+    "archive": "move old results aside, and back",
     "list": "the records in the store",
     "show": "one record, in full",
     "export": "records as CSV or JSON for other tools",
@@ -57,6 +61,7 @@ def steptime() -> None:
 def main() -> None:
     """Every way in which a command can end, as one line and an exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, _interrupt)  # also where the shell that started us in the background ignores it
     sys.exit(_ended())
 
 

@@ -58,7 +58,7 @@ def _changes(given: dict[str, Any], models: list[str]) -> Changes:
     }
     labels = {f"labels.{key}": [value] for key, value in _notes(given["labels"]).items()}
     return Changes(
-        values={**({"model": models} if models else {}), **_fields(given), **options, **labels},
+        values={**({"model": _once("model", [*models])} if models else {}), **_fields(given), **options, **labels},
         texts=frozenset(options),
         repeats=given["repeats"] if _is_given("repeats") else None,
         order=given["order"],

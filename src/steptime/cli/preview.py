@@ -8,13 +8,13 @@ from operator import attrgetter
 from typing import Any
 
 from steptime.cli.printing import table
-from steptime.cli.progress import case_words
 from steptime.machine.describe import describe
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
 from steptime.plan.expand import Expansion, expanded
 from steptime.plan.finish import SCALARS
 from steptime.schema import Case
 from steptime.store.files import Store
+from steptime.store.index import case_words
 
 FEW = 20
 """so many cases are listed; of more, the first and the last"""

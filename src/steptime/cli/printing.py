@@ -69,6 +69,12 @@ def size(count: float | None) -> str:
     raise AssertionError
 
 
+def duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
 def number(count: float) -> str:
     return f"{count:,.0f}"
 

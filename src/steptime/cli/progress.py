@@ -7,12 +7,8 @@ from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
 from steptime.schema import OK, Case, Record
-from steptime.store.index import model_name, row_of
+from steptime.store.index import case_words, row_of
 from steptime.sweep.run import Watcher
-
-
-def case_words(case: Case) -> str:
-    return f"{model_name(case)} {case.phase} {case.backend} {case.precision} batch {case.batch}"
 
 
 def outcome_words(record: Record) -> str:
@@ -43,6 +39,7 @@ class Lines:
 
     def case_begins(self, case: Case) -> None:
         self._number += 1
+        self._total = max(self._total, self._number)
 
     def event(self, case: Case, event: dict[str, Any]) -> None:
         pass
@@ -89,6 +86,7 @@ class Bars:
 
     def case_ends(self, record: Record) -> None:
         self._done += 1
+        self._total = max(self._total, self._done)
         self._bars.console.print(f"{case_words(record.case)}: {outcome_words(record)}", markup=False, highlight=False)
         self._bars.update(self._sweep, completed=self._done, description=f"{self._done} of {self._total} cases")
 

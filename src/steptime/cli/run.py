@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from typing import Any
 
 import click
 
-from steptime.cli.options import json_option, open_store, store_option
+from steptime.cli.measuring import measure, measuring_options, settings_of
+from steptime.cli.options import open_store
+from steptime.environments.choose import interpreter
+from steptime.schema import Case, case_key
+from steptime.store.files import Store, records_in
+from steptime.sweep import live, state
+from steptime.sweep.state import Sweep
+from steptime.sweep.verdicts import best_of
 
 
 @click.command("run")
@@ -40,17 +47,12 @@ from steptime.cli.options import json_option, open_store, store_option
 @click.option("--max-steps", type=int, default=100_000, show_default=True, help="Steps after which a case stops.")
 @click.option("--max-seconds", type=float, default=30.0, show_default=True, help="Seconds of steps after which a case stops.")
 @click.option("--limit-seconds", type=float, default=900.0, show_default=True, help="Seconds after which a worker is killed.")
-@click.option("--heartbeat-seconds", type=float, default=30.0, show_default=True, help="Silence after which a worker is killed.")
-@click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module.")
-@click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases; finished ones are not run again.")
-@click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine.")
-@click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework.")
+@click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases, even if it is finished.")
+@click.option("--new", is_flag=True, help="Start over, even if the last sweep of the same cases was interrupted.")
+@click.option("--find-max-batch", is_flag=True, help="Find the largest batch that fits, by bisection, and measure that.")
 @click.option("--dry-run", is_flag=True, help="Only print the cases, and how long they would take.")
 @click.option("--all", "every", is_flag=True, help="With --dry-run: every case, however many.")
-@click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does.")
-@click.option("--full", is_flag=True, help="With --json: the whole record.")
-@json_option
-@store_option
+@measuring_options
 def command(what: str | None, **given: Any) -> int:
     """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN on this machine.
 
@@ -65,69 +67,34 @@ def command(what: str | None, **given: Any) -> int:
         from steptime.cli.preview import preview
 
         return preview(expansion, open_store(given["store_path"]), given["as_json"], given["every"])
-    return _measure(expanded(expansion), given)
+    return _measure(expanded(expansion), expansion.plan.name, given)
 
 
-def _measure(cases: list[Any], given: dict[str, Any]) -> int:
-    from steptime.cli.progress import display
-    from steptime.environments.choose import interpreter
-    from steptime.schema import OK
-    from steptime.sweep import state
-    from steptime.sweep.run import Settings, run_sweep
-
-    store = open_store(given["store_path"])
+def _measure(cases: list[Case], name: str, given: dict[str, Any]) -> int:
+    settings_of(given)
     for backend in {case.backend for case in cases}:
         interpreter(backend, given["python"])
+    store = open_store(given["store_path"])
     store.prepare()
-    sweep = (state.latest(store, cases) if given["resume"] else None) or state.begin(store, cases)
-    how = Settings(given["python"], given["heartbeat_seconds"], not given["no_wait"], given["fresh"])
-    records = []
-    with display(len(cases)) as shown:
-        for record in run_sweep(store, sweep, how, shown):
-            records.append(record)
-            _print_one(record, given)
-    if not given["as_json"]:
-        _print_all(records, store)
-    return 0 if all(record.status == OK for record in records) else 1
+    if given["find_max_batch"]:
+        from steptime.cli.largest import with_largest_batches
+
+        cases = with_largest_batches(store, cases, given)
+        if not cases:
+            return 1
+    return measure(store, _sweep(store, cases, name, given), given)
 
 
-def _print_one(record: Any, given: dict[str, Any]) -> None:
-    from steptime.cli.printing import print_steps
-    from steptime.schema import to_json
-    from steptime.store.index import full_row
-
-    if given["as_json"]:
-        print(to_json(record) if given["full"] else json.dumps(full_row(record)), flush=True)
-    elif given["steps_table"]:
-        print_steps(record)
+def _sweep(store: Store, cases: list[Case], name: str, given: dict[str, Any]) -> Sweep:
+    """The last one of the same cases if it is asked for or was interrupted; else a new one."""
+    last = None if given["new"] else state.latest(store, cases)
+    if last and (given["resume"] or given["retry"] or _interrupted(store, last)):
+        print(f"going on with sweep {last.id}; --new starts over", file=sys.stderr)
+        return last
+    return state.begin(store, cases, name)
 
 
-def _print_all(records: list[Any], store: Any) -> None:
-    from steptime.cli.printing import RESULT_HEADER, result_cells, table
-    from steptime.store.index import row_of
-
-    rows = [row_of(record) for record in records]
-    print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
-    count = "1 record" if len(rows) == 1 else f"{len(rows)} records"
-    print(f"\n{count} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV")
-    for line in _remarks(records):
-        print(line)
-
-
-def _remarks(records: list[Any]) -> list[str]:
-    """What the results say against themselves, and what would mend it."""
-    from steptime.cli.printing import half_width
-    from steptime.schema import OK
-    from steptime.store.index import row_of
-
-    remarks = []
-    measured = [(record, row_of(record)) for record in records if record.status == OK]
-    wide = [row["model"] for record, row in measured if half_width(row) > record.case.budget.target]
-    if wide:
-        longer = 4 * records[0].case.budget.max_seconds
-        names = ", ".join(dict.fromkeys(wide))
-        remarks.append(f"wider than the target: {names}; --max-seconds {longer:g} would about halve the intervals")
-    crowded = [row for _, row in measured if row["verdict"] == "contended"]
-    if crowded:
-        remarks.append(f"contended: {len(crowded)} of {len(records)}; something else used the machine, see `steptime show ID`")
-    return remarks
+def _interrupted(store: Store, sweep: Sweep) -> bool:
+    """Some case has no record, and nobody is at work on it."""
+    best = best_of(records_in(store, sweep.id))
+    return any(case_key(case) not in best for case in sweep.cases) and not live.running(state.folder_of(store, sweep))

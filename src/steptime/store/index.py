@@ -113,6 +113,10 @@ def model_name(case: Case) -> str:
     return f"{case.model}({options})" if options else case.model
 
 
+def case_words(case: Case) -> str:
+    return f"{model_name(case)} {case.phase} {case.backend} {case.precision} batch {case.batch}"
+
+
 def full_row(record: Record) -> Row:
     """The row, and beside it the raw steps and the figures that belong to one record only."""
     row = row_of(record)

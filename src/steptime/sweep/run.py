@@ -1,28 +1,25 @@
-"""Running a sweep: probe, job, worker, record, for one case after another."""
+"""Running a sweep: one case after another, then once more those that something else disturbed."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
-import msgspec
-
-from steptime.backends.base import find
-from steptime.environments.choose import interpreter
-from steptime.errors import StoreError
-from steptime.launch.local import HEARTBEAT_SECONDS, Ending, failure, record_of, run_worker
+from steptime.launch.local import HEARTBEAT_SECONDS
 from steptime.launch.nursery import Nurseries
 from steptime.launch.turn import turn
 from steptime.machine.describe import describe
-from steptime.probe.memory import Finding
 from steptime.probe.search import Prober
-from steptime.schema import OK, Case, Job, Record, case_key
-from steptime.stats.invariants import PEAK_MARGIN, broken_invariant
+from steptime.schema import Case, Failure, Record, case_key
 from steptime.store.files import Store, new_id, records_in
-from steptime.sweep.state import Sweep, folder_of, job_folder
+from steptime.sweep.case import Bench, run_case
+from steptime.sweep.live import LiveFile, holding
+from steptime.sweep.recover import recover
+from steptime.sweep.state import Sweep, folder_of
+from steptime.sweep.verdicts import BatchLimits, best_of, better, contended, runs_again
 
 
 class Watcher(Protocol):
@@ -41,106 +38,108 @@ class Settings:
     wait_for_turn: bool = True
     fresh: bool = False
     """a new interpreter for every case, instead of a fork of one that has imported the framework"""
+    retry: str = ""
+    """which of the cases that have a record are run again: RETRIES"""
+    contended_rounds: int = 1
+    """how often contended cases are measured again at the end"""
 
 
 def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) -> Iterator[Record]:
-    """Yields the record of each case as it is stored; cases that have one already are yielded without being run."""
-    done = finished(store, sweep)
-    tools = Tools(Prober(describe().id, watcher.say), Nurseries(folder_of(store, sweep) / "nursery"))
-    with contextlib.closing(tools.nurseries):
-        yield from _run_cases(store, sweep, settings, watcher, done, tools)
+    """Yields a record for each case, then for each repetition; a case that has one already is not run again."""
+    with holding(folder_of(store, sweep)):
+        recover(store, sweep)
+        known = list(records_in(store, sweep.id))
+        best = best_of(known)
+        bench = Bench(
+            store,
+            sweep,
+            Prober(describe().id, watcher.say),
+            Nurseries(folder_of(store, sweep) / "nursery"),
+            settings.python,
+            settings.heartbeat_seconds,
+            settings.fresh,
+        )
+        with contextlib.closing(bench.nurseries):
+            told = _Both(watcher, LiveFile(folder_of(store, sweep)))
+            runner = Runner(bench, settings, told, best, BatchLimits(known))
+            yield from runner.first_round(sweep.cases)
+            for _ in range(settings.contended_rounds):
+                yield from runner.contended_round(sweep.cases)
 
 
 @dataclass(frozen=True)
-class Tools:
-    """What is shared between the cases of a sweep."""
+class _Both:
+    """Tells the terminal and the file that `steptime status` reads."""
 
-    prober: Prober
-    nurseries: Nurseries
+    watcher: Watcher
+    file: LiveFile
 
+    def case_begins(self, case: Case) -> None:
+        self.watcher.case_begins(case)
+        self.file.case_begins(case)
 
-def _run_cases(
-    store: Store, sweep: Sweep, settings: Settings, watcher: Watcher, done: dict[str, Record], tools: Tools
-) -> Iterator[Record]:
-    for case in sweep.cases:
-        watcher.case_begins(case)
-        record = done.get(case_key(case))
-        if record is None:
-            with turn(
-                settings.wait_for_turn, lambda: watcher.say("another steptime is measuring on this machine; waiting for it")
-            ):
-                record = run_case(store, sweep, case, settings, watcher, tools)
-        watcher.case_ends(record)
-        yield record
+    def event(self, case: Case, event: dict[str, Any]) -> None:
+        self.watcher.event(case, event)
+        self.file.event(event)
 
+    def case_ends(self, record: Record) -> None:
+        self.watcher.case_ends(record)
+        self.file.case_ends(record)
 
-def finished(store: Store, sweep: Sweep) -> dict[str, Record]:
-    """Cases of the sweep that need not run again: all with a record but those that were cancelled."""
-    _collect(store, sweep)
-    return {case_key(r.case): r for r in records_in(store, sweep.id) if r.status != "cancelled"}
+    def say(self, line: str) -> None:
+        self.watcher.say(line)
 
 
-def _collect(store: Store, sweep: Sweep) -> None:
-    """Stores what a controller that died could not: records that workers finished, and a note of those it left."""
-    stored = {record.id for record in records_in(store, sweep.id)}
-    for path in folder_of(store, sweep).glob("*/job.json"):
-        try:
-            job = msgspec.json.decode(path.read_bytes(), type=Job)
-        except (OSError, msgspec.DecodeError):
-            continue
-        if job.id in stored:
-            continue
-        if (path.parent / "record.json").exists():
-            store.put(record_of(job, path.parent, Ending()))
-        else:
-            store.put(failure(job, "cancelled", "steptime itself ended while this case ran", path.parent, Ending()))
+@dataclass
+class Runner:
+    bench: Bench
+    settings: Settings
+    watcher: Watcher
+    best: dict[str, Record]
+    limits: BatchLimits
+    _ran: set[str] = field(default_factory=set)
 
+    def first_round(self, cases: Sequence[Case]) -> Iterator[Record]:
+        for case in cases:
+            record = self.best.get(case_key(case))
+            self.watcher.case_begins(case)
+            if record is None or runs_again(record, self.settings.retry):
+                record = self._run(case)
+            self.watcher.case_ends(record)
+            yield record
 
-def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher: Watcher, tools: Tools) -> Record:
-    """One case, measured or failed, and stored. After Ctrl-C a `cancelled` record is stored and the interrupt passed on."""
-    python = interpreter(case.backend, settings.python)
-    prober = tools.prober
-    finding = prober.finding(case, python)
-    job = _job(sweep, case, finding, prober.peak_flops(case))
-    folder = job_folder(store, sweep, case)
-    _clear(folder)
-    try:
-        nursery = None if settings.fresh else tools.nurseries.get(python, case.backend, job.environment)
-        shared = folder_of(store, sweep)
-        ending = run_worker(job, folder, shared, python, lambda e: watcher.event(case, e), settings.heartbeat_seconds, nursery)
-    except KeyboardInterrupt:
-        store.put(failure(job, "cancelled", "interrupted", folder, Ending()))
-        raise
-    except OSError as problem:
-        raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
-    record = record_of(job, folder, ending)
-    if _beats_the_limit(record):
-        prober.probe(case, python)
-        record = _with_limit(record, prober.peak_flops(case))
-    store.put(record)
-    return record
+    def contended_round(self, cases: Sequence[Case]) -> Iterator[Record]:
+        """Of those that were run now. The quieter record of each counts; all are stored."""
+        again = [case for case in cases if case_key(case) in self._ran and contended(self.best[case_key(case)])]
+        if again:
+            self.watcher.say(f"measuring {len(again)} contended cases again")
+        for case in again:
+            self.watcher.case_begins(case)
+            record = self._run(case)
+            self.watcher.case_ends(record)
+            yield record
 
+    def _run(self, case: Case) -> Record:
+        smaller = self.limits.too_large(case)
+        record = self._skipped(case, smaller) if smaller else self._measured(case)
+        self.limits.learn(record)
+        key = case_key(case)
+        self._ran.add(key)
+        if key not in self.best or better(record) <= better(self.best[key]):
+            self.best[key] = record
+        return record
 
-def _job(sweep: Sweep, case: Case, finding: Finding | None, peak_flops: float | None) -> Job:
-    environment = find(case.backend).environment(case) | (finding.environment if finding else {})
-    return Job(new_id(), case, sweep=sweep.id, environment=environment, peak_flops=peak_flops)
+    def _measured(self, case: Case) -> Record:
+        def waiting() -> None:
+            self.watcher.say("another steptime is measuring on this machine; waiting for it")
 
+        with turn(self.settings.wait_for_turn, waiting):
+            return run_case(self.bench, case, lambda event: self.watcher.event(case, event))
 
-def _clear(folder: Path) -> None:
-    """An earlier try of the same case must not be taken for this one."""
-    for name in ("record.json", "log.txt"):
-        (folder / name).unlink(missing_ok=True)
-
-
-def _beats_the_limit(record: Record) -> bool:
-    cost = record.cost
-    return bool(cost and cost.achieved_flops and cost.peak_flops and cost.achieved_flops > PEAK_MARGIN * cost.peak_flops)
-
-
-def _with_limit(record: Record, peak_flops: float | None) -> Record:
-    """A step beat the machine's limit: more likely the limit was measured while something else ran, so it is now another."""
-    assert record.cost and record.cost.achieved_flops and peak_flops
-    cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
-    record = replace(record, cost=cost, status=OK, message="")
-    broken = broken_invariant(record)
-    return replace(record, status="wrong_result", message=broken) if broken else record
+    def _skipped(self, case: Case, smaller: int) -> Record:
+        message = f"not run: batch {smaller} of the same configuration ran out of memory"
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sweep = self.bench.sweep.id
+        record = Record(new_id(), "out_of_memory", case, started, message, sweep, machine=describe(), failure=Failure())
+        self.bench.store.put(record)
+        return record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from steptime.atomic import write_text
-from steptime.errors import StoreError
+from steptime.errors import StoreError, UnknownName, UsageError
 from steptime.schema import Case, case_key
 from steptime.store.files import Store, new_id
 
@@ -21,6 +22,8 @@ class Sweep:
     plan: str
     """a hash of what is measured: the same command gives the same plan"""
     cases: list[Case]
+    name: str = ""
+    """of the plan, for people"""
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,8 @@ def job_folder(store: Store, sweep: Sweep, case: Case) -> Path:
     return folder_of(store, sweep) / f"{case.model}-{case.backend}-{case.phase}-{case_key(case)[:10]}"
 
 
-def begin(store: Store, cases: Sequence[Case]) -> Sweep:
-    sweep = Sweep(new_id(), plan_hash(cases), list(cases))
+def begin(store: Store, cases: Sequence[Case], name: str = "") -> Sweep:
+    sweep = Sweep(new_id(), plan_hash(cases), list(cases), name)
     folder = folder_of(store, sweep)
     try:
         folder.mkdir(parents=True)
@@ -65,3 +68,25 @@ def latest(store: Store, cases: Sequence[Case]) -> Sweep | None:
         except (OSError, msgspec.DecodeError):
             continue
     return None
+
+
+def sweeps(store: Store) -> list[Sweep]:
+    """All of them, oldest first; an unreadable one is left out."""
+    found = []
+    for path in sorted(store.root.glob("sweeps/*/sweep.json")):
+        with contextlib.suppress(OSError, msgspec.DecodeError):
+            found.append(msgspec.json.decode(path.read_bytes(), type=Sweep))
+    return found
+
+
+def find_sweep(store: Store, name: str = "") -> Sweep:
+    """By id, by a unique part of one, or by the plan's name (its newest); without a name, the newest of all."""
+    known = sweeps(store)
+    if not known:
+        raise UsageError(f"no sweeps in {store.root}; `steptime run` makes one")
+    if not name:
+        return known[-1]
+    named = [s for s in known if s.id == name] or [s for s in known if s.name == name][-1:] or [s for s in known if name in s.id]
+    if len(named) != 1:
+        raise UnknownName("sweep", name, [s.id for s in known])
+    return named[0]

@@ -74,7 +74,7 @@ def measured(job: Job, events: Events, born: float) -> Record:
         steps=Steps(seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses)),
         summary=summary,
         cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
-        contention=_contention(run, start, case),
+        contention=_contention(run, start, case, backend.verdict(case)),
         resources=Resources(
             peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
             device_peak_bytes=program.device_peak_bytes(),
@@ -126,11 +126,12 @@ def utc(moment: float) -> str:
     return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds")
 
 
-def _contention(run: Run, start: int, case: Case) -> Contention:
+def _contention(run: Run, start: int, case: Case, verdict: str) -> Contention:
     """Over the blocks that lie in the steady part, or the last block."""
     inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
     (begin_steps, begin), (end_steps, end) = inside[0], run.samples[-1]
-    return judge(begin, end, end_steps - begin_steps, case.threads)
+    found = judge(begin, end, end_steps - begin_steps, case.threads)
+    return replace(found, verdict=verdict, reason="this backend says so") if verdict else found
 
 
 def _finite(losses: Sequence[float]) -> list[Optional[float]]:

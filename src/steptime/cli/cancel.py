@@ -1,0 +1,38 @@
+"""`steptime cancel`: end a sweep that is being run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import time
+
+import click
+
+from steptime.cli.options import open_store, store_option
+from steptime.errors import UsageError
+from steptime.sweep import live
+from steptime.sweep.state import find_sweep, folder_of
+
+PATIENCE_SECONDS = 15.0
+
+
+@click.command("cancel")
+@click.argument("sweep", required=False, default="", metavar="[SWEEP]")
+@store_option
+def command(sweep: str, store_path: str | None) -> int:
+    """End SWEEP (default: the newest). What is finished stays; `steptime resume` goes on with it."""
+    store = open_store(store_path)
+    found = find_sweep(store, sweep)
+    folder = folder_of(store, found)
+    now = live.read(folder)
+    if not live.running(folder) or now is None:
+        raise UsageError(f"sweep {found.id} is not being run; see `steptime status`")
+    if now.host != platform.node():
+        raise UsageError(f"sweep {found.id} is run on {now.host}; cancel it there")
+    os.kill(now.pid, signal.SIGTERM)
+    until = time.monotonic() + PATIENCE_SECONDS
+    while live.running(folder) and time.monotonic() < until:
+        time.sleep(0.1)
+    print(f"{found.id} {'does not answer' if live.running(folder) else 'is cancelled'}")
+    return 0

@@ -1,0 +1,58 @@
+"""`steptime run --find-max-batch`: each configuration with the largest batch that fits."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+from steptime.cli.measuring import settings_of
+from steptime.errors import CaseFailed
+from steptime.schema import OK, Budget, Case, Record, case_key
+from steptime.store.files import Store
+from steptime.store.index import case_words
+from steptime.sweep import state
+from steptime.sweep.largest import largest_batch
+from steptime.sweep.run import run_sweep
+
+TRIAL = Budget(min_steps=1, max_steps=3, max_seconds=1e9)
+"""enough steps for every buffer to be there: the optimiser's come with the first update"""
+
+
+class _Quiet:
+    """Tries are told by one line each; a sweep's bars would only flicker."""
+
+    def case_begins(self, case: Case) -> None: ...
+    def event(self, case: Case, event: dict[str, Any]) -> None: ...
+    def case_ends(self, record: Record) -> None: ...
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr)
+
+
+def with_largest_batches(store: Store, cases: list[Case], given: dict[str, Any]) -> list[Case]:
+    """One case per configuration, whatever batches were asked for. Every try is a record of its own sweep."""
+    first: dict[str, Case] = {}
+    for case in cases:
+        first.setdefault(case_key(replace(case, batch=1, repeat=0)), case)
+    found = [replace(case, batch=_search(store, case, given)) for case in first.values()]
+    return [case for case in found if case.batch]
+
+
+def _search(store: Store, case: Case, given: dict[str, Any]) -> int:
+    """0 if it fails for another reason than memory: then there is no largest."""
+
+    def fits(batch: int) -> bool:
+        trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))
+        sweep = state.begin(store, [trial], "find-max-batch")
+        settings = replace(settings_of(given), contended_rounds=0, retry="")
+        (record,) = run_sweep(store, sweep, settings, _Quiet())
+        print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
+        if record.status not in (OK, "out_of_memory"):
+            raise CaseFailed(record.status, record.message)
+        return record.status == OK
+
+    try:
+        return largest_batch(case.batch, fits)
+    except CaseFailed as problem:
+        print(f"{case_words(case)}: no largest batch: {problem.kind}: {problem}", file=sys.stderr)
+        return 0

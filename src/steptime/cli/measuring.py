@@ -1,0 +1,106 @@
+"""Measuring a sweep and printing what came of it: what `run` and `resume` share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from steptime.cli.options import json_option, store_option
+from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
+from steptime.cli.progress import display
+from steptime.environments.choose import interpreter
+from steptime.errors import UnknownName
+from steptime.schema import OK, Record, to_json
+from steptime.store.files import Store
+from steptime.store.index import full_row, row_of
+from steptime.sweep.run import Settings, run_sweep
+from steptime.sweep.state import Sweep
+from steptime.sweep.verdicts import RETRIES, best_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONS = (
+    click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module."),
+    click.option("--retry", default="", metavar="WHICH", help="Of the cases with a record, run again: failed, contended, all."),
+    click.option(
+        "--contended-rounds", type=int, default=1, show_default=True, help="How often contended cases are measured again."
+    ),
+    click.option(
+        "--heartbeat-seconds", type=float, default=30.0, show_default=True, help="Silence after which a worker is killed."
+    ),
+    click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine."),
+    click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework."),
+    click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does."),
+    click.option("--full", is_flag=True, help="With --json: the whole record."),
+    json_option,
+    store_option,
+)
+
+
+def measuring_options(command: F) -> F:
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_of(given: dict[str, Any]) -> Settings:
+    if given["retry"] not in RETRIES:
+        raise UnknownName("--retry", given["retry"], [name for name in RETRIES if name])
+    return Settings(
+        python=given["python"],
+        heartbeat_seconds=given["heartbeat_seconds"],
+        wait_for_turn=not given["no_wait"],
+        fresh=given["fresh"],
+        retry=given["retry"],
+        contended_rounds=given["contended_rounds"],
+    )
+
+
+def measure(store: Store, sweep: Sweep, given: dict[str, Any]) -> int:
+    """Exit code 0 if every case has a figure, else 1."""
+    settings = settings_of(given)
+    for backend in {case.backend for case in sweep.cases}:
+        interpreter(backend, given["python"])
+    records = []
+    with display(len(sweep.cases)) as shown:
+        for record in run_sweep(store, sweep, settings, shown):
+            records.append(record)
+            _print_one(record, given)
+    counted = list(best_of(records).values())
+    if not given["as_json"]:
+        _print_all(counted, store)
+    return 0 if all(record.status == OK for record in counted) else 1
+
+
+def _print_one(record: Record, given: dict[str, Any]) -> None:
+    if given["as_json"]:
+        print(to_json(record) if given["full"] else json.dumps(full_row(record)), flush=True)
+    elif given["steps_table"]:
+        print_steps(record)
+
+
+def _print_all(records: list[Record], store: Store) -> None:
+    rows = [row_of(record) for record in records]
+    print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
+    count = "1 record" if len(rows) == 1 else f"{len(rows)} records"
+    print(f"\n{count} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV")
+    for line in _remarks(records):
+        print(line)
+
+
+def _remarks(records: list[Record]) -> list[str]:
+    """What the results say against themselves, and what would mend it."""
+    remarks = []
+    measured = [(record, row_of(record)) for record in records if record.status == OK]
+    wide = [row["model"] for record, row in measured if half_width(row) > record.case.budget.target]
+    if wide:
+        longer = 4 * records[0].case.budget.max_seconds
+        names = ", ".join(dict.fromkeys(wide))
+        remarks.append(f"wider than the target: {names}; --max-seconds {longer:g} would about halve the intervals")
+    crowded = [row for _, row in measured if row["verdict"] == "contended"]
+    if crowded:
+        remarks.append(f"contended: {len(crowded)} of {len(records)}; something else used the machine, see `steptime show ID`")
+    return remarks

@@ -1,0 +1,20 @@
+"""`steptime resume`: go on with a sweep that was interrupted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from steptime.cli.measuring import measure, measuring_options
+from steptime.cli.options import open_store
+from steptime.sweep.state import find_sweep
+
+
+@click.command("resume")
+@click.argument("sweep", required=False, default="", metavar="[SWEEP]")
+@measuring_options
+def command(sweep: str, **given: Any) -> int:
+    """Go on with SWEEP (an id, or a plan's name; default: the newest). Cases that have a record are not run again."""
+    store = open_store(given["store_path"])
+    return measure(store, find_sweep(store, sweep), given)

@@ -1,0 +1,64 @@
+"""`steptime status`: how far each sweep has come."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+
+import click
+
+from steptime.cli.options import json_option, open_store, store_option
+from steptime.cli.printing import duration, speed, table
+from steptime.errors import UnknownName
+from steptime.sweep.status import Status, statuses
+
+HEADER = ("sweep", "plan", "state", "done", "failed", "contended", "waiting", "left", "now")
+EVERY_SECONDS = 1.0
+
+
+@click.command("status")
+@click.argument("sweep", required=False, default="", metavar="[SWEEP]")
+@click.option("--watch", is_flag=True, help="Show it again every second, until all are finished.")
+@json_option
+@store_option
+def command(sweep: str, watch: bool, as_json: bool, store_path: str | None) -> int:
+    """Show for each sweep, or for SWEEP: done, failed by kind, running with its live speed, waiting, time left."""
+    store = open_store(store_path)
+    while True:
+        known = statuses(store)
+        found = [s for s in known if sweep in s.sweep or sweep == s.name]
+        if sweep and not found:
+            raise UnknownName("sweep", sweep, [s.sweep for s in known])
+        if watch and not as_json:
+            click.clear()
+        _print(found, as_json)
+        if not watch or all(s.state != "running" for s in found):
+            return 0
+        time.sleep(EVERY_SECONDS)
+
+
+def _print(found: list[Status], as_json: bool) -> None:
+    if as_json:
+        for status in found:
+            print(json.dumps(dataclasses.asdict(status)), flush=True)
+    elif found:
+        print(table(HEADER, [_cells(status) for status in found]))
+    else:
+        print("no sweeps here; `steptime run` makes one")
+
+
+def _cells(s: Status) -> list[str]:
+    failed = ", ".join(f"{count} {kind}" for kind, count in s.failed.items())
+    left = duration(s.left_seconds) if s.state != "finished" and s.left_seconds is not None else ""
+    counts = [f"{s.done}/{s.total}", failed, str(s.contended or ""), str(s.waiting or "")]
+    return [s.sweep, s.name, s.state, *counts, left, _now(s)]
+
+
+def _now(s: Status) -> str:
+    if not s.running:
+        return f"steptime resume {s.sweep}" if s.state == "interrupted" else ""
+    if s.running["mean_speed"] is None:
+        return f"{s.running['case']}: {s.running['phase']}"
+    figures = f"{speed(s.running['mean_speed'])} samples/s +/- {speed(s.running['uncertainty'])}"
+    return f"{s.running['case']}: {figures} (jitter = {speed(s.running['jitter'])})"

@@ -1,0 +1,81 @@
+"""One case: probe, job, worker, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from steptime.backends.base import find
+from steptime.environments.choose import interpreter
+from steptime.errors import StoreError
+from steptime.launch.local import Ending, failure, record_of, run_worker
+from steptime.launch.nursery import Nurseries
+from steptime.probe.memory import Finding
+from steptime.probe.search import Prober
+from steptime.schema import OK, Case, Job, Record
+from steptime.stats.invariants import PEAK_MARGIN, broken_invariant
+from steptime.store.files import Store, new_id
+from steptime.sweep.state import Sweep, folder_of, job_folder
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all cases of a sweep are measured with."""
+
+    store: Store
+    sweep: Sweep
+    prober: Prober
+    nurseries: Nurseries
+    python: str
+    heartbeat_seconds: float
+    fresh: bool
+
+
+def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) -> Record:
+    """One case, measured or failed, and stored. After Ctrl-C a `cancelled` record is stored and the interrupt passed on."""
+    python = interpreter(case.backend, bench.python)
+    finding = bench.prober.finding(case, python)
+    job = _job(bench.sweep, case, finding, bench.prober.peak_flops(case))
+    folder, shared = job_folder(bench.store, bench.sweep, case), folder_of(bench.store, bench.sweep)
+    _clear(folder)
+    try:
+        nursery = None if bench.fresh else bench.nurseries.get(python, case.backend, job.environment)
+        ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, nursery)
+    except KeyboardInterrupt:
+        bench.store.put(failure(job, "cancelled", "interrupted", folder, Ending()))
+        raise
+    except OSError as problem:
+        raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
+    record = record_of(job, folder, ending)
+    if _beats_the_limit(record):
+        bench.prober.probe(case, python)
+        record = _with_limit(record, bench.prober.peak_flops(case))
+    bench.store.put(record)
+    return record
+
+
+def _job(sweep: Sweep, case: Case, finding: Finding | None, peak_flops: float | None) -> Job:
+    environment = find(case.backend).environment(case) | (finding.environment if finding else {})
+    return Job(new_id(), case, sweep=sweep.id, environment=environment, peak_flops=peak_flops)
+
+
+def _clear(folder: Path) -> None:
+    """An earlier try of the same case must not be taken for this one."""
+    for name in ("record.json", "log.txt"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _beats_the_limit(record: Record) -> bool:
+    cost = record.cost
+    return bool(cost and cost.achieved_flops and cost.peak_flops and cost.achieved_flops > PEAK_MARGIN * cost.peak_flops)
+
+
+def _with_limit(record: Record, peak_flops: float | None) -> Record:
+    """A step beat the machine's limit: more likely the limit was measured while something else ran, so it is now another."""
+    assert record.cost and record.cost.achieved_flops and peak_flops
+    cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
+    record = replace(record, cost=cost, status=OK, message="")
+    broken = broken_invariant(record)
+    return replace(record, status="wrong_result", message=broken) if broken else record

@@ -1,0 +1,26 @@
+"""What a controller that died left behind becomes records."""
+
+from __future__ import annotations
+
+import msgspec
+
+from steptime.launch.local import Ending, failure, record_of
+from steptime.schema import Job
+from steptime.store.files import Store, records_in
+from steptime.sweep.state import Sweep, folder_of
+
+
+def recover(store: Store, sweep: Sweep) -> None:
+    """Stores what a controller that died could not: records that workers finished, and a note of those it left."""
+    stored = {record.id for record in records_in(store, sweep.id)}
+    for path in folder_of(store, sweep).glob("*/job.json"):
+        try:
+            job = msgspec.json.decode(path.read_bytes(), type=Job)
+        except (OSError, msgspec.DecodeError):
+            continue
+        if job.id in stored:
+            continue
+        if (path.parent / "record.json").exists():
+            store.put(record_of(job, path.parent, Ending()))
+        else:
+            store.put(failure(job, "cancelled", "steptime itself ended while this case ran", path.parent, Ending()))

@@ -1,0 +1,75 @@
+"""How far each sweep has come, from its file, its records and its live file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from steptime.schema import OK, Case, Record, case_key
+from steptime.store.files import Store
+from steptime.sweep import live
+from steptime.sweep.state import Sweep, folder_of, sweeps
+from steptime.sweep.verdicts import best_of, contended
+
+
+@dataclass(frozen=True)
+class Status:
+    sweep: str
+    name: str
+    total: int
+    done: int
+    failed: dict[str, int] = field(default_factory=dict)
+    contended: int = 0
+    running: dict[str, Any] | None = None
+    waiting: int = 0
+    left_seconds: float | None = None
+    state: str = ""
+    """finished | running | interrupted"""
+
+
+def statuses(store: Store) -> list[Status]:
+    """Oldest first."""
+    records, _ = store.read()
+    by_sweep: dict[str, list[Record]] = {}
+    for record in records:
+        by_sweep.setdefault(record.sweep, []).append(record)
+    return [status_of(store, sweep, by_sweep.get(sweep.id, [])) for sweep in sweeps(store)]
+
+
+def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
+    folder = folder_of(store, sweep)
+    best = best_of(records)
+    mine = [best[key] for key in map(case_key, sweep.cases) if key in best]
+    is_running = live.running(folder)
+    now = live.read(folder) if is_running else None
+    waiting = [case for case in sweep.cases if case_key(case) not in best]
+    busy = bool(now and now.case)
+    return Status(
+        sweep=sweep.id,
+        name=sweep.name,
+        total=len(sweep.cases),
+        done=sum(r.status == OK for r in mine),
+        failed=dict(Counter(r.status for r in mine if r.status != OK)),
+        contended=sum(map(contended, mine)),
+        running=_running(now) if now and now.case else None,
+        waiting=max(0, len(waiting) - busy),
+        left_seconds=_left(waiting, mine),
+        state="running" if is_running else "interrupted" if waiting else "finished",
+    )
+
+
+def _running(now: live.Live) -> dict[str, Any]:
+    keys = ("case", "phase", "mean_speed", "uncertainty", "jitter", "step", "pid", "host")
+    return {key: getattr(now, key) for key in keys}
+
+
+def _left(waiting: list[Case], finished: list[Record]) -> float | None:
+    """At the pace of what is done; nothing is said before anything is."""
+    spent = [_seconds(record) for record in finished]
+    return sum(spent) / len(spent) * len(waiting) if spent else (0.0 if not waiting else None)
+
+
+def _seconds(record: Record) -> float:
+    steps = sum(record.steps.seconds) if record.steps else 0.0
+    return steps + (record.resources.startup_seconds if record.resources else 1.0)

@@ -1,0 +1,61 @@
+"""Pure rules: which record of a case counts, which cases run again, and which batches are hopeless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from steptime.schema import OK, Case, Record, case_key
+
+RETRIES = ("", "failed", "contended", "all")
+TRUST = {"clean": 0, "noisy": 1, "unknown": 2, "contended": 3}
+
+
+def better(record: Record) -> tuple[int, int]:
+    """Sorts the records of one case: measured before failed, the quieter machine first."""
+    verdict = record.contention.verdict if record.contention else ""
+    return (0 if record.status == OK else 1), TRUST.get(verdict, 4)
+
+
+def best_of(records: Iterable[Record]) -> dict[str, Record]:
+    """For each case the record that counts: the best, the newest of equals. What was cancelled counts for nothing."""
+    found: dict[str, Record] = {}
+    for record in records:
+        key = case_key(record.case)
+        if record.status != "cancelled" and (key not in found or better(record) <= better(found[key])):
+            found[key] = record
+    return found
+
+
+def contended(record: Record) -> bool:
+    return record.status == OK and record.contention is not None and record.contention.verdict == "contended"
+
+
+def runs_again(record: Record, retry: str) -> bool:
+    """Whether a case with this record is to be run once more."""
+    if retry == "failed":
+        return record.status != OK
+    return retry == "all" or (retry == "contended" and contended(record))
+
+
+class BatchLimits:
+    """After an out-of-memory, larger batches of the same configuration need no attempt."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._smallest: dict[str, int] = {}
+        for record in records:
+            self.learn(record)
+
+    def learn(self, record: Record) -> None:
+        if record.status == "out_of_memory":
+            key = _without_batch(record.case)
+            self._smallest[key] = min(record.case.batch, self._smallest.get(key, record.case.batch))
+
+    def too_large(self, case: Case) -> int | None:
+        """The smaller batch that already ran out of memory, if there is one."""
+        smallest = self._smallest.get(_without_batch(case))
+        return smallest if smallest is not None and case.batch > smallest else None
+
+
+def _without_batch(case: Case) -> str:
+    return case_key(replace(case, batch=1, repeat=0))
