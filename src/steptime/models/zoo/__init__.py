@@ -89,6 +89,12 @@ def at_least(low: int, **values: float) -> None:
             raise GraphError(f"option {key} must be at least {low}, got {value}")
 
 
+def positive(**values: float) -> None:
+    for key, value in values.items():
+        if not value > 0:
+            raise GraphError(f"option {key} must be more than 0, got {value}")
+
+
 def multiple_of(factor: int, **values: int) -> None:
     for key, value in values.items():
         if value < 1 or value % factor:

@@ -6,12 +6,13 @@ A branch is written as its convolutions in order, each as filters:kernel, all fo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Optional
 
 from steptime.models.blocks import conv_bn, pooled_logits
 from steptime.models.graph import Graph, Net, Tensor
 from steptime.models.ops import Activation, Add, AvgPool, Concat, Conv2d, MaxPool, Pair, Scale
-from steptime.models.zoo import at_least, model
+from steptime.models.zoo import at_least, model, positive
 
 RETHINKING = "Szegedy et al., Rethinking the Inception Architecture for Computer Vision"
 V4 = "Szegedy et al., Inception-v4, Inception-ResNet and the Impact of Residual Connections on Learning"
@@ -21,9 +22,12 @@ STEM = "32:3/2 32:3v 64:3"
 
 
 @model(batch=8, year=2015, paper=RETHINKING)
-def inception3(classes: int = 1000, image: int = 299, dropout: float = 0.5) -> Graph:
-    """Without the auxiliary classifier. Average pools count their padding, as torchvision's do."""
-    net, x = _start("inception3", classes, image)
+def inception3(classes: int = 1000, image: int = 299, width: float = 1.0, dropout: float = 0.5) -> Graph:
+    """Without the auxiliary classifier. Average pools count their padding, as torchvision's do.
+
+    `width` multiplies every number of channels.
+    """
+    net, x = _start("inception3", classes, image, width)
     x = net(MaxPool(3, 2), _chain(net, x, "conv1", STEM), name="pool1")
     x = net(MaxPool(3, 2), _chain(net, x, "conv2", "80:1 192:3v"), name="pool2")
     for name, pooled in (("mixed_5b", 32), ("mixed_5c", 64), ("mixed_5d", 64)):
@@ -39,8 +43,8 @@ def inception3(classes: int = 1000, image: int = 299, dropout: float = 0.5) -> G
 
 
 @model(batch=4, year=2016, paper=V4)
-def inception4(classes: int = 1000, image: int = 299, dropout: float = 0.2) -> Graph:
-    net, x = _start("inception4", classes, image)
+def inception4(classes: int = 1000, image: int = 299, width: float = 1.0, dropout: float = 0.2) -> Graph:
+    net, x = _start("inception4", classes, image, width)
     x = _chain(net, x, "conv1", STEM)
     x = _reduction(net, x, "mixed_3a", ("96:3/2",), pool_first=True)
     x = _mixed(net, x, "mixed_4a", ("64:1 96:3v", "64:1 64:1x7 64:7x1 96:3v"))
@@ -58,8 +62,8 @@ def inception4(classes: int = 1000, image: int = 299, dropout: float = 0.2) -> G
 
 
 @model(batch=4, year=2016, paper=V4)
-def inception_resnet_v2(classes: int = 1000, image: int = 299, dropout: float = 0.2) -> Graph:
-    net, x = _start("inception_resnet_v2", classes, image)
+def inception_resnet_v2(classes: int = 1000, image: int = 299, width: float = 1.0, dropout: float = 0.2) -> Graph:
+    net, x = _start("inception_resnet_v2", classes, image, width)
     x = net(MaxPool(3, 2), _chain(net, x, "conv1", STEM), name="pool1")
     x = net(MaxPool(3, 2), _chain(net, x, "conv2", "80:1 192:3v"), name="pool2")
     x = _mixed(net, x, "mixed_5b", ("96:1", "48:1 64:5", "64:1 96:3 96:3"), 64)
@@ -75,20 +79,30 @@ def inception_resnet_v2(classes: int = 1000, image: int = 299, dropout: float = 
     return net.graph(pooled_logits(net, _chain(net, x, "conv3", "1536:1"), classes, dropout))
 
 
-def _start(name: str, classes: int, image: int) -> tuple[Net, Tensor]:
+@dataclass
+class _Net(Net):
+    """Carries the multiplier of all widths."""
+
+    width: float = 1.0
+
+
+def _start(name: str, classes: int, image: int, width: float) -> tuple[_Net, Tensor]:
     at_least(1, classes=classes)
     at_least(SMALLEST, image=image)
-    net = Net(name)
+    positive(width=width)
+    net = _Net(name, width=width)
     return net, net.input(image, image, 3)
 
 
-def _chain(net: Net, x: Tensor, name: str, layers: str) -> Tensor:
+def _chain(net: _Net, x: Tensor, name: str, layers: str) -> Tensor:
     for letter, layer in zip("abcde", layers.split()):
         filters, _, shape = layer.partition(":")
         strides = 2 if shape.endswith("/2") else 1
         padding = "valid" if shape.endswith(("/2", "v")) else "same"
         kernel = _kernel(shape.replace("/2", "").rstrip("v"))
-        x = conv_bn(net, x, int(filters), kernel, strides, padding, name + letter, "relu", epsilon=EPSILON)
+        x = conv_bn(
+            net, x, max(1, round(int(filters) * net.width)), kernel, strides, padding, name + letter, "relu", epsilon=EPSILON
+        )
     return x
 
 
@@ -97,17 +111,17 @@ def _kernel(text: str) -> Pair:
     return int(height), int(width or height)
 
 
-def _branches(net: Net, x: Tensor, branches: tuple[str, ...]) -> list[Tensor]:
+def _branches(net: _Net, x: Tensor, branches: tuple[str, ...]) -> list[Tensor]:
     return [_chain(net, x, f"branch{i}", layers) for i, layers in enumerate(branches, 1)]
 
 
-def _pooled(net: Net, x: Tensor, filters: int, count_padding: bool) -> Tensor:
+def _pooled(net: _Net, x: Tensor, filters: int, count_padding: bool) -> Tensor:
     pool = AvgPool(3, 1, padding=1, count_padding=count_padding)
     return _chain(net, net(pool, x, name="pool"), "branch_pool", f"{filters}:1")
 
 
 def _mixed(
-    net: Net, x: Tensor, name: str, branches: tuple[str, ...], pooled: Optional[int] = None, count_padding: bool = False
+    net: _Net, x: Tensor, name: str, branches: tuple[str, ...], pooled: Optional[int] = None, count_padding: bool = False
 ) -> Tensor:
     """Parallel branches; the last one, if any, averages neighbours and projects to `pooled` channels."""
     with net.scope(name):
@@ -117,7 +131,7 @@ def _mixed(
         return net(Concat(), *outs, name="concat")
 
 
-def _reduction(net: Net, x: Tensor, name: str, branches: tuple[str, ...], pool_first: bool = False) -> Tensor:
+def _reduction(net: _Net, x: Tensor, name: str, branches: tuple[str, ...], pool_first: bool = False) -> Tensor:
     """Halves height and width; a max pool is one of the branches."""
     with net.scope(name):
         outs = _branches(net, x, branches)
@@ -126,7 +140,7 @@ def _reduction(net: Net, x: Tensor, name: str, branches: tuple[str, ...], pool_f
 
 
 def _forked(
-    net: Net, x: Tensor, name: str, one: str, forks: tuple[str, ...], width: int, pooled: int, count_padding: bool = False
+    net: _Net, x: Tensor, name: str, one: str, forks: tuple[str, ...], width: int, pooled: int, count_padding: bool = False
 ) -> Tensor:
     """Branches that end in a 1x3 and a 3x1 convolution side by side."""
     with net.scope(name):
@@ -137,7 +151,7 @@ def _forked(
         return net(Concat(), *outs, _pooled(net, x, pooled, count_padding), name="concat")
 
 
-def _residual(net: Net, x: Tensor, name: str, branches: tuple[str, ...], scale: float, relu: bool = True) -> Tensor:
+def _residual(net: _Net, x: Tensor, name: str, branches: tuple[str, ...], scale: float, relu: bool = True) -> Tensor:
     """Adds the joined branches, damped by `scale`."""
     with net.scope(name):
         y = net(Concat(), *_branches(net, x, branches), name="concat")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steptime.models.blocks import conv_bn, pooled_logits
 from steptime.models.graph import Graph, Net, Tensor
 from steptime.models.ops import Add
-from steptime.models.zoo import at_least, model
+from steptime.models.zoo import at_least, model, positive
 
 V1 = "Howard et al., MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications"
 V2 = "Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks"
@@ -19,6 +19,7 @@ def mobilenet_v1(classes: int = 1000, image: int = 224, width: float = 1.0) -> G
     """`width` multiplies every number of channels. relu6, as in the published code."""
     at_least(1, classes=classes)
     at_least(32, image=image)
+    positive(width=width)
     net = Net("mobilenet_v1")
     x = conv_bn(net, net.input(image, image, 3), scaled(32, width), 3, 2, 1, "conv1", "relu6")
     for i, (filters, stride) in enumerate(V1_LAYERS, 1):
@@ -33,6 +34,7 @@ def mobilenet_v2(classes: int = 1000, image: int = 224, width: float = 1.0, drop
     """`width` multiplies the channels of all but the last convolution."""
     at_least(1, classes=classes)
     at_least(32, image=image)
+    positive(width=width)
     net = Net("mobilenet_v2")
     x = conv_bn(net, net.input(image, image, 3), scaled(32, width), 3, 2, 1, "conv1", "relu6")
     for stage, (expansion, filters, repeats, stride) in enumerate(V2_STAGES, 1):
