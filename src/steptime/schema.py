@@ -35,13 +35,26 @@ VERDICTS = ("clean", "noisy", "contended", "unknown")
 Option = Union[int, float, bool, str]
 
 
+def option_value(text: str, default: object) -> Option:
+    """The text as the type of the default, if it can be read as that; else the text, for whoever checks to refuse."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text.lower(), text)
+    for kind in (int, float):
+        if isinstance(default, kind):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
 @dataclass(frozen=True)
 class Budget:
     """When to stop: at the target precision, or at the budget's steps or seconds."""
 
     target: float = 0.01
     """relative half-width of the confidence interval of mean speed"""
-    min_steps: int = 10
+    min_steps: int = 20
     max_steps: int = 100_000
     max_seconds: float = 30.0
     """time in steps, warm-up included"""
@@ -91,7 +104,7 @@ class Job:
     id: str
     case: Case
     kind: str = "measure"
-    """measure | probe"""
+    """measure | probe | parity"""
     sweep: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     """variables that must be set before the framework is imported"""
@@ -113,6 +126,9 @@ class Steps:
     steady_rule: str
     stopped_by: str
     """target | steps | seconds"""
+    loss_steps: list[int] = field(default_factory=list)
+    """after how many steps the losses were read: between blocks of steps, never inside one"""
+    losses: list[Optional[float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -277,6 +293,8 @@ class ProbeResult:
     ran_precision: str
     peak_flops: float
     framework_version: str
+    verdict: str
+    """whether the machine was ours while the peak was measured"""
 
 
 T = TypeVar("T")

@@ -73,6 +73,13 @@ class Backend:
     instruction_caps: tuple[dict[str, str], ...] = ()
     """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
 
+    real = True
+    """whether its speed says anything of the machine; null and fake do not compute"""
+    probes = True
+    """whether there is anything to find out about it on a machine"""
+    probe_options: tuple[str, ...] = ()
+    """options that change what a probe finds"""
+
     def environment(self, case: Case) -> dict[str, str]:
         """Variables to set before the framework is imported."""
         return thread_variables(case.threads)

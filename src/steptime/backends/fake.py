@@ -91,6 +91,7 @@ def fail(how: str) -> None:
 class Fake(Backend):
     name = "fake"
     precisions = PRECISIONS
+    real = False
     options = {
         "step_ms": 10.0,
         "noise": 0.0,
@@ -103,6 +104,7 @@ class Fake(Backend):
         "needs_cap": False,
         "peak_gflops": 0.0,
     }
+    probe_options = ("needs_cap", "peak_gflops")
     instruction_caps = ({"STEPTIME_FAKE_ISA": "2"}, {"STEPTIME_FAKE_ISA": "1"})
 
     def start(self, case: Case) -> None:

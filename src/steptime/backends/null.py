@@ -16,6 +16,8 @@ class NullProgram(Program):
 class Null(Backend):
     name = "null"
     precisions = PRECISIONS
+    real = False
+    probes = False
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return NullProgram()

@@ -1,0 +1,1 @@
+"""Starting workers and surviving whatever becomes of them."""

@@ -1,0 +1,1 @@
+"""Records: one immutable file each, and a derived index of them."""

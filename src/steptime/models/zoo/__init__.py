@@ -29,6 +29,7 @@ class Model:
     """what `run` uses when no batch is given: moderate enough for a CPU"""
     year: int
     paper: str
+    learning_rate: float = 0.01
 
     @property
     def options(self) -> dict[str, Any]:
@@ -38,12 +39,12 @@ class Model:
 _found: dict[str, Model] = {}
 
 
-def model(batch: int, year: int, paper: str, name: str = "") -> Callable[[Build], Build]:
+def model(batch: int, year: int, paper: str, name: str = "", learning_rate: float = 0.01) -> Callable[[Build], Build]:
     """Registers a function of the zoo; its file is the family."""
 
     def register(build: Build) -> Build:
         entry = name or build.__name__
-        _found[entry] = Model(entry, build, build.__module__.rpartition(".")[2], batch, year, paper)
+        _found[entry] = Model(entry, build, build.__module__.rpartition(".")[2], batch, year, paper, learning_rate)
         return build
 
     return register

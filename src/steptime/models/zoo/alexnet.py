@@ -40,7 +40,7 @@ def alexnet(classes: int = 1000, image: int = 227, dropout: float = 0.5, hidden:
     return net.graph(dense_logits(net, x, (hidden, hidden), classes, dropout, first=False))
 
 
-@model(batch=32, year=2014, paper=ONE_TOWER + "; body, as in TensorFlow's alexnet_benchmark")
+@model(batch=32, year=2014, paper=ONE_TOWER + "; body, as in TensorFlow's alexnet_benchmark", learning_rate=1e-8)
 def alexnet_conv(image: int = 224) -> Graph:
     """The convolutions only; the loss is the l2 of the last pool, so that forward-backward has something to descend."""
     at_least(63, image=image)

@@ -1,0 +1,42 @@
+# Needs Python 3.11 or newer, make and a package registry; nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+TEST_HOME := $(CURDIR)/.home
+
+.PHONY: setup run test test-fast check format bench clean
+
+setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
+
+.venv/steptime.stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("steptime needs Python 3.11 or newer; try make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; training and inference; PyTorch
+	@$(BIN)/steptime setup pytorch
+	@$(BIN)/steptime run
+
+test: setup  ## everything, the real frameworks included
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest
+
+test-fast: setup  ## what needs no framework, in under a minute
+	@$(BIN)/pytest -m "not real"
+
+check: setup  ## ruff, mypy, layers
+	@$(BIN)/ruff check --quiet src tests benchmarks
+	@$(BIN)/ruff format --quiet --check src tests benchmarks
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/pytest tests/test_layers.py
+
+format: setup
+	@$(BIN)/ruff check --quiet --fix src tests benchmarks
+	@$(BIN)/ruff format --quiet src tests benchmarks
+
+bench: setup  ## steptime's own cost, as ratios
+	@$(BIN)/steptime setup pytorch
+	@$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf .venv .home dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,41 @@
+"""`steptime list`: the records in the store."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from steptime.cli.options import json_option, open_store, settings, store_option
+
+
+@click.command("list")
+@click.option("--where", "-w", "filters", multiple=True, metavar="COLUMN=V,..", help="Only rows with one of these values.")
+@click.option("--last", type=int, default=0, metavar="N", help="Only the newest N.")
+@json_option
+@store_option
+def command(filters: tuple[str, ...], last: int, as_json: bool, store_path: str | None) -> int:
+    """List the records, oldest first."""
+    from steptime.cli.printing import RESULT_HEADER, result_cells, table
+
+    rows = selected(store_path, filters)[-last if last > 0 else 0 :]
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+    elif rows:
+        print(table(("id", *RESULT_HEADER), [[row["id"], *result_cells(row)] for row in rows]))
+    else:
+        print(f"no records in {open_store(store_path).root}; `steptime run` makes some", file=sys.stderr)
+    return 0
+
+
+def selected(store_path: str | None, filters: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Rows of the store that pass the filters; damaged files are reported on stderr, once, since they are moved away."""
+    from steptime.store.index import index
+
+    found = index(open_store(store_path))
+    for damaged in found.damaged:
+        print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
+    return found.where(settings("where", filters))

@@ -1,0 +1,109 @@
+"""Text tables and the ways in which figures are written: pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from steptime.schema import OK, Record
+from steptime.store.index import Row
+
+NUMERIC = set("0123456789.-±%,")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Aligned columns: figures to the right, words to the left."""
+    widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
+    right = [bool(rows) and all(_is_figure(row[i]) for row in rows) for i in range(len(header))]
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _is_figure(cell: str) -> bool:
+    return not cell or cell[0] in NUMERIC
+
+
+CASE_HEADER = ("model", "phase", "backend", "precision", "batch")
+RESULT_HEADER = (*CASE_HEADER, "samples/s", "± 95%", "jitter", "ms/step", "of limit", "memory", "verdict")
+
+
+def result_cells(row: Row) -> list[str]:
+    """One line of the table that `run` and `list` print."""
+    head = [row["model"], row["phase"], row["backend"], row["precision"], str(row["effective_batch"])]
+    if row["status"] != OK:
+        return [*head, "", "", "", "", "", "", f"{row['status']}: {row['message']}"[:90]]
+    return [
+        *head,
+        speed(row["throughput"]),
+        f"{half_width(row):.1%}",
+        speed(row["jitter"]),
+        f"{row['batch_time_ms']:.4g}",
+        share(row["limit_share"]),
+        size(row["peak_bytes"]),
+        row["verdict"],
+    ]
+
+
+def half_width(row: Row) -> float:
+    return float((row["ci_high"] - row["ci_low"]) / (2 * row["throughput"]))
+
+
+def speed(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def share(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+def size(count: float | None) -> str:
+    if count is None:
+        return ""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    raise AssertionError
+
+
+def number(count: float) -> str:
+    return f"{count:,.0f}"
+
+
+def fields(pairs: Sequence[tuple[str, Any]]) -> str:
+    """Names and values, one pair to a line; empty ones are left out."""
+    shown = [(name, str(value)) for name, value in pairs if value not in (None, "", [], {})]
+    width = max((len(name) for name, _ in shown), default=0)
+    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in shown)
+
+
+def print_steps(record: Record) -> None:
+    steps = record.steps
+    if steps:
+        losses = list(zip(steps.loss_steps, steps.losses, strict=True))
+        print(steps_table(steps.seconds, steps.steady_start, record.case.effective_batch, losses), flush=True)
+
+
+def steps_table(seconds: Sequence[float], start: int, batch: int, losses: Sequence[tuple[int, float | None]]) -> str:
+    """The step lines that tf_cnn_benchmarks prints: running figures at step 1 and every tenth of the steady part."""
+    import statistics
+
+    lines = ["Step\tImg/sec\ttotal_loss"]
+    steady = seconds[start:]
+    for step in range(1, len(steady) + 1):
+        if step != 1 and step % 10:
+            continue
+        speeds = [batch / t for t in steady[:step]]
+        mean = batch * step / sum(steady[:step])
+        uncertainty = statistics.pstdev(speeds) / step**0.5
+        middle = statistics.median(speeds)
+        jitter = 1.4826 * statistics.median(abs(s - middle) for s in speeds)
+        known = [loss for at, loss in losses if at <= start + step and loss is not None]
+        loss_text = f"\t{known[-1]:.3f}" if known else ""
+        lines.append(f"{step}\timages/sec: {mean:.1f} +/- {uncertainty:.1f} (jitter = {jitter:.1f}){loss_text}")
+    rule = "-" * 64
+    total = batch * len(steady) / sum(steady)
+    return "\n".join([*lines, rule, f"total images/sec: {total:.2f}", rule])

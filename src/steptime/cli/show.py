@@ -1,0 +1,149 @@
+"""`steptime show`: one record, in full."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import click
+
+from steptime.cli.options import json_option, open_store, store_option
+from steptime.cli.printing import fields, number, print_steps, share, size
+from steptime.schema import Case, Contention, Cost, Failure, Machine, Record, Resources, Software, Steps, Summary, to_json
+from steptime.store.index import full_row, model_name
+
+Pairs = list[tuple[str, Any]]
+
+
+@click.command("show")
+@click.argument("name", metavar="ID|last", default="last")
+@click.option("--full", is_flag=True, help="With --json: the whole record.")
+@click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does.")
+@json_option
+@store_option
+def command(name: str, full: bool, steps_table: bool, as_json: bool, store_path: str | None) -> int:
+    """Explain one record: what was measured, on what, how well, and what disturbed it."""
+    record = open_store(store_path).find(name)
+    if as_json:
+        print(to_json(record) if full else json.dumps(full_row(record)))
+        return 0
+    for title, pairs in sections(record):
+        print(title)
+        print("\n".join("  " + line for line in fields(pairs).splitlines()))
+    if steps_table:
+        print_steps(record)
+    return 0
+
+
+def sections(record: Record) -> list[tuple[str, Pairs]]:
+    case = record.case
+    head = f"{model_name(case)}, {case.phase}, {case.backend}, {case.precision}, batch {case.batch}"
+    found = [(head, _case(record))]
+    if record.summary and record.steps:
+        found.append(("speed", _speed(record, record.summary, record.steps)))
+    if record.cost:
+        found.append(("cost", _cost(record.cost)))
+    if record.resources:
+        found.append(("resources", _resources(record.resources)))
+    if record.contention:
+        found.append(("contention", _contention(record.contention)))
+    if record.software:
+        found.append(("software", _software(record.software)))
+    if record.machine:
+        found.append(("machine", _machine(record.machine)))
+    if record.failure:
+        found.append(("failure", _failure(record.failure)))
+    return [(title, pairs) for title, pairs in found if fields(pairs)]
+
+
+def _case(record: Record) -> Pairs:
+    case = record.case
+    return [
+        ("id", record.id),
+        ("status", record.status),
+        ("message", record.message),
+        ("started", record.started),
+        ("threads", case.threads),
+        ("optimizer", case.optimizer if case.phase == "training" else ""),
+        ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
+        ("repeat it", repeat_command(case)),
+    ]
+
+
+def _speed(record: Record, s: Summary, steps: Steps) -> Pairs:
+    names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
+    milliseconds = " · ".join(f"{name} {1e3 * getattr(s, f'{name}_seconds'):.4g}" for name in names)
+    counted = f"{len(steps.seconds)}, of which the first {steps.steady_start} are warm-up; stopped by {steps.stopped_by}"
+    known = record.first_loss is not None and record.last_loss is not None
+    return [
+        ("mean speed", f"{s.mean_speed:.2f} samples/s, {s.ci_level:.0%} interval {s.ci_low:.2f} to {s.ci_high:.2f}"),
+        ("uncertainty", f"{s.uncertainty:.3g}"),
+        ("jitter", f"{s.jitter:.3g}"),
+        ("ms per step", milliseconds),
+        ("steps", counted),
+        ("loss", f"{record.first_loss:.4g} to {record.last_loss:.4g}" if known else ""),
+    ]
+
+
+def _cost(c: Cost) -> Pairs:
+    return [
+        ("parameters", number(c.parameters)),
+        ("FLOPs per step", f"{c.flops_per_step / 1e9:.4g} G" if c.flops_per_step else ""),
+        ("achieved", f"{c.achieved_flops / 1e9:.4g} GFLOP/s" if c.achieved_flops else ""),
+        ("measured limit", f"{c.peak_flops / 1e9:.4g} GFLOP/s" if c.peak_flops else "unknown"),
+        ("share of limit", share(c.limit_share)),
+    ]
+
+
+def _resources(r: Resources) -> Pairs:
+    return [
+        ("peak memory", size(r.peak_bytes)),
+        ("device memory", size(r.device_peak_bytes)),
+        ("start-up", f"{r.startup_seconds:.2f} s (import {r.import_seconds:.2f}, build {r.build_seconds:.2f})"),
+        ("first step", f"{1e3 * r.first_step_seconds:.4g} ms"),
+        ("compilation", f"{r.compile_seconds:.2f} s" if r.compile_seconds is not None else ""),
+        ("energy", f"{r.energy_joules:.4g} J" if r.energy_joules is not None else "unavailable"),
+    ]
+
+
+def _contention(q: Contention) -> Pairs:
+    per_step = f"{1e3 * q.cpu_seconds_per_step:.4g} ms per step"
+    return [
+        ("verdict", f"{q.verdict}: {q.reason}"),
+        ("CPU time", f"{q.cpu_seconds:.2f} s in {q.wall_seconds:.2f} s, {per_step}"),
+        ("involuntary switches", q.involuntary_switches),
+        ("CPU pressure", share(q.pressure_share)),
+        ("steal", share(q.steal_share)),
+        ("other processes", f"{q.foreign_cores:.2f} cores" if q.foreign_cores is not None else ""),
+    ]
+
+
+def _software(w: Software) -> Pairs:
+    return [
+        ("framework", f"{w.framework} {w.framework_version}, Python {w.python}"),
+        ("interpreter", w.interpreter),
+        ("ran as", f"{w.precision}, {w.threads} threads"),
+        *w.settings.items(),
+        ("variables", " ".join(f"{k}={v}" for k, v in w.environment.items())),
+    ]
+
+
+def _machine(m: Machine) -> Pairs:
+    return [("host", m.host), ("CPU", f"{m.cpu}, {m.cores} cores"), ("memory", size(m.memory_bytes))]
+
+
+def _failure(f: Failure) -> Pairs:
+    return [("exit code", f.exit_code), ("signal", f.signal), ("log", "\n  " + f.log_tail if f.log_tail else "")]
+
+
+def repeat_command(case: Case) -> str:
+    """The command line that measures the same case again."""
+    words = ["steptime", "run", case.model, "--backend", case.backend, "--phase", case.phase, "--batch", str(case.batch)]
+    words += ["--precision", case.precision, "--threads", str(case.threads), "--device", case.device]
+    if case.phase == "training":
+        words += ["--optimizer", case.optimizer, "--learning-rate", str(case.learning_rate)]
+    for flag, options in (("-m", case.model_options), ("-b", case.backend_options)):
+        for key, value in options.items():
+            words += [flag, f"{key}={str(value).lower() if isinstance(value, bool) else value}"]
+    return shlex.join(words)

@@ -1,0 +1,106 @@
+"""Making an environment: a venv, the pins, a proof, a lock of what was installed. The marker comes last."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from steptime.atomic import write_text
+from steptime.environments.home import home
+from steptime.environments.pins import Pins
+from steptime.errors import SetupError
+
+MARKER = "steptime.json"
+LOCK = "lock.txt"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Environment:
+    name: str
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin" / "python"
+
+    @property
+    def ready(self) -> bool:
+        """Finished, not merely begun."""
+        return (self.folder / MARKER).is_file() and self.python.exists()
+
+    @property
+    def packages(self) -> list[str]:
+        """What the marker says was asked for; empty if it was never finished."""
+        try:
+            return list(json.loads((self.folder / MARKER).read_text())["packages"])
+        except (OSError, ValueError, KeyError):
+            return []
+
+    @property
+    def lock(self) -> list[str]:
+        try:
+            return (self.folder / LOCK).read_text().split()
+        except OSError:
+            return []
+
+
+def environment(name: str) -> Environment:
+    return Environment(name, home() / "environments" / name)
+
+
+def install(pins: Pins, rebuild: bool = False, pip_arguments: Sequence[str] = (), say: Say = print) -> Environment:
+    """The environment, ready. One that is ready with the same pins is left alone unless `rebuild`."""
+    env = environment(pins.name)
+    if env.ready and env.packages == list(pins.packages) and not rebuild:
+        say(f"{pins.name}: ready in {env.folder}")
+        return env
+    interpreter = _interpreter(pins)
+    began = time.monotonic()
+    say(f"{pins.name}: installing {', '.join(pins.packages)} into {env.folder}")
+    shutil.rmtree(env.folder, ignore_errors=True)
+    env.folder.mkdir(parents=True)
+    log = env.folder / "install.log"
+    _run([interpreter, "-m", "venv", env.folder], log)
+    _run([env.python, "-m", "pip", "install", "--disable-pip-version-check", *pip_arguments, *pins.packages], log)
+    _run([env.python, "-c", f"import {pins.proof}"], log)
+    frozen = subprocess.run([env.python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True).stdout
+    write_text(env.folder / LOCK, frozen)
+    marker = {"packages": list(pins.packages), "platform": pins.platform, "seconds": time.monotonic() - began}
+    write_text(env.folder / MARKER, json.dumps(marker))
+    say(f"{pins.name}: ready after {time.monotonic() - began:.0f} s")
+    return env
+
+
+def remove(name: str) -> bool:
+    """Whether there was one."""
+    folder = environment(name).folder
+    there = folder.exists()
+    shutil.rmtree(folder, ignore_errors=True)
+    return there
+
+
+def _interpreter(pins: Pins) -> Path:
+    """Ours if the framework takes its version, else one of the right version on PATH."""
+    if f"{sys.version_info.major}.{sys.version_info.minor}" in pins.pythons:
+        return Path(sys.executable)
+    for version in reversed(pins.pythons):
+        found = shutil.which(f"python{version}")
+        if found:
+            return Path(found)
+    raise SetupError(f"{pins.name} needs Python {' or '.join(pins.pythons)}, and none is on PATH")
+
+
+def _run(command: Sequence[Path | str], log: Path) -> None:
+    with open(log, "ab") as file:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+    if done.returncode:
+        last = [line for line in log.read_text(errors="replace").splitlines() if line.strip()][-1:]
+        words = " ".join(str(part) for part in command)[:200]
+        raise SetupError(f"'{words}' failed: {''.join(last)} (all of it in {log})")

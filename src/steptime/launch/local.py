@@ -1,0 +1,211 @@
+"""One worker on this machine: started, listened to, and outlived."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from steptime.atomic import write_text
+from steptime.launch.pack import put_worker
+from steptime.machine.describe import describe
+from steptime.machine.memory import usable_bytes
+from steptime.schema import Failure, Job, Record, to_json
+
+LOG = "log.txt"
+HEARTBEAT_SECONDS = 30.0
+LOG_LIMIT_BYTES = 256 << 20
+GRACE_SECONDS = 2.0
+TICK_SECONDS = 0.2
+TAIL_LINES, TAIL_COLUMNS = 15, 300
+KILLED_FOR_MEMORY_SHARE = 0.8
+EVENTS_VARIABLE = "STEPTIME_EVENTS_FD"
+
+Watch = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Ending:
+    """How a worker's process ended."""
+
+    exit_code: int | None = None
+    stopped_for: str = ""
+    """why we ended it ourselves: (timeout | crash): reason"""
+    rss_bytes: int = 0
+    """the last that its heartbeat said"""
+
+
+@dataclass
+class _Listener:
+    """Reads the event pipe; anything that is not an event is dropped."""
+
+    descriptor: int
+    watch: Watch
+    last_beat: float = field(default_factory=time.monotonic)
+    rss_bytes: int = 0
+    _rest: bytes = b""
+
+    def poll(self) -> None:
+        ready, _, _ = select.select([self.descriptor], [], [], TICK_SECONDS)
+        data = os.read(self.descriptor, 1 << 16) if ready else b""
+        if ready and not data:
+            time.sleep(TICK_SECONDS)  # closed by the worker, which may live on
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        self._rest = self._rest[-(1 << 16) :]
+        for line in lines:
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            return
+        if isinstance(event, dict):
+            self.last_beat = time.monotonic()
+            self.rss_bytes = max(self.rss_bytes, int(event.get("rss_bytes", 0)))
+            self.watch(event)
+
+
+def run_worker(
+    job: Job, folder: Path, shared: Path, python: Path, watch: Watch, heartbeat_seconds: float = HEARTBEAT_SECONDS
+) -> Ending:
+    """Runs the job to its end in `folder`. KeyboardInterrupt ends the worker too, and is passed on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "job.json", to_json(job))
+    worker = put_worker(folder, shared)
+    with open(folder / LOG, "ab") as log:
+        reader, writer = os.pipe()
+        try:
+            process = _start(python, worker, folder, log, writer)
+        except OSError as problem:
+            os.close(reader)
+            return Ending(stopped_for=f"launch_failed: {python}: {problem.strerror}")
+        finally:
+            os.close(writer)
+        listener = _Listener(reader, watch)
+        try:
+            stopped_for = _follow(process, listener, job, folder, heartbeat_seconds)
+        finally:
+            _end(process)
+            os.close(reader)
+    return Ending(process.returncode, stopped_for, listener.rss_bytes)
+
+
+def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [python, worker, folder],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        cwd=folder,
+        env={**os.environ, EVENTS_VARIABLE: str(writer)},
+        pass_fds=(writer,),
+        start_new_session=True,  # the terminal's Ctrl-C is ours; we end the worker
+    )
+
+
+def _follow(process: subprocess.Popen[bytes], listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
+    """Returns when the process has ended (empty) or must be ended (why)."""
+    began = time.monotonic()
+    while process.poll() is None:
+        listener.poll()
+        now = time.monotonic()
+        if now - began > job.case.budget.limit_seconds:
+            return f"timeout: not done after {job.case.budget.limit_seconds:g} s"
+        if now - listener.last_beat > heartbeat_seconds:
+            return f"timeout: no heartbeat for {heartbeat_seconds:g} s{_state(process.pid)}"
+        if (folder / LOG).stat().st_size > LOG_LIMIT_BYTES:
+            return f"crash: wrote more than {LOG_LIMIT_BYTES >> 20} MiB to its log"
+    return ""
+
+
+def _state(pid: int) -> str:
+    try:
+        letter = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+    return {"T": " (the process is stopped)", "D": " (the process waits for a disk or device)"}.get(letter, "")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The worker and whatever it started are gone when this returns."""
+    if process.poll() is None:
+        _signal(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+    _signal(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def record_of(job: Job, folder: Path, ending: Ending) -> Record:
+    """The worker's own record if it left a whole one, else the failure that its end amounts to."""
+    path = folder / "record.json"
+    if path.exists():
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Record)
+        except msgspec.DecodeError as problem:
+            return failure(job, "crash", f"left an unreadable record: {problem}", folder, ending)
+    kind, message = classify(ending)
+    return failure(job, kind, message, folder, ending)
+
+
+def classify(ending: Ending) -> tuple[str, str]:
+    if ending.stopped_for:
+        kind, _, reason = ending.stopped_for.partition(": ")
+        return kind, reason
+    code = ending.exit_code or 0
+    if code >= 0:
+        return "crash", f"ended with exit code {code} and no record"
+    name = _signal_name(-code)
+    if -code == signal.SIGILL:
+        return "illegal_instruction", f"killed by {name}: this CPU does not run an instruction that it advertises"
+    if -code == signal.SIGKILL and ending.rss_bytes > KILLED_FOR_MEMORY_SHARE * usable_bytes():
+        return "out_of_memory", f"killed by {name} while using {ending.rss_bytes / 1e9:.1f} GB"
+    return "crash", f"killed by {name}"
+
+
+def failure(job: Job, kind: str, message: str, folder: Path, ending: Ending) -> Record:
+    code = ending.exit_code
+    return Record(
+        id=job.id,
+        status=kind,
+        case=job.case,
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        message=message,
+        sweep=job.sweep,
+        machine=describe(),
+        failure=Failure(code, _signal_name(-code) if code and code < 0 else "", log_tail(folder / LOG)),
+    )
+
+
+def log_tail(path: Path) -> str:
+    try:
+        with open(path, "rb") as log:
+            log.seek(max(0, path.stat().st_size - 8192))
+            lines = log.read().decode(errors="replace").splitlines()[-TAIL_LINES:]
+            return "\n".join(line[:TAIL_COLUMNS] for line in lines)
+    except OSError:
+        return ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,42 @@
+"""One measurement at a time on a machine: two at once would measure each other."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+POLL_SECONDS = 0.2
+
+
+def lock_path() -> Path:
+    """Per user and machine; the kernel gives the lock back whatever happens to its holder."""
+    return Path(tempfile.gettempdir()) / f"steptime-{os.getuid()}.lock"
+
+
+@contextmanager
+def turn(wait: bool, waiting: Callable[[], None]) -> Iterator[None]:
+    """Holds the machine's turn. `waiting` is called once if somebody else has it; without `wait`, goes ahead anyway."""
+    if not wait:
+        yield
+        return
+    with open(lock_path(), "a") as lock:
+        told = False
+        while not _take(lock.fileno()):
+            if not told:
+                waiting()
+                told = True
+            time.sleep(POLL_SECONDS)
+        yield
+
+
+def _take(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""One flat row per record: the columns of the Deep Learning Performance Guide. Derived, rebuilt at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from steptime.errors import UnknownName
+from steptime.schema import OK, Case, Record
+from steptime.store.files import Damaged, Store
+
+COLUMNS = (
+    "id", "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data",
+    "data_store", "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas",
+    "replica_batch", "effective_batch", "threads", "optimizer", "batch_time_ms", "throughput", "uncertainty", "jitter",
+    "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "limit_share", "peak_bytes", "status", "verdict",
+    "origin", "labels", "started", "sweep", "message",
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Index:
+    """Rows of a store. Damaged files are named, not counted."""
+
+    rows: Sequence[Row]
+    damaged: Sequence[Damaged]
+
+    def where(self, wanted: Mapping[str, Sequence[str]]) -> list[Row]:
+        """Rows whose column is one of the wanted values, for every column asked for."""
+        for column in wanted:
+            if column not in COLUMNS:
+                raise UnknownName("column", column, COLUMNS)
+        return [row for row in self.rows if all(str(row[c]) in values for c, values in wanted.items())]
+
+
+def index(store: Store) -> Index:
+    records, damaged = store.read()
+    return Index([row_of(record) for record in records], damaged)
+
+
+def row_of(record: Record) -> Row:
+    """Flat; what a failed case has no figure for is None, never 0."""
+    case, machine, software = record.case, record.machine, record.software
+    row: Row = dict.fromkeys(COLUMNS)
+    row.update(
+        id=record.id,
+        phase=case.phase,
+        model=model_name(case),
+        framework=software.framework if software else case.backend,
+        framework_version=software.framework_version if software else "",
+        backend=case.backend,
+        software=f"{software.framework} {software.framework_version}" if software else case.backend,
+        runtime="bare metal",
+        precision=case.precision,
+        data=case.data if case.data == "synthetic" else "real",
+        data_store=case.data_store,
+        server=machine.host if machine else "",
+        device=device_name(record),
+        device_type="cpu" if case.device == "cpu" else "gpu",
+        devices_per_node=case.devices,
+        nodes=case.nodes,
+        interconnect="",
+        replicas=case.replicas,
+        replica_batch=case.batch,
+        effective_batch=case.effective_batch,
+        threads=case.threads,
+        optimizer=case.optimizer if case.phase == "training" else "",
+        status=record.status,
+        verdict=record.contention.verdict if record.contention else "",
+        origin=record.origin,
+        labels=case.labels,
+        started=record.started,
+        sweep=record.sweep,
+        message=record.message,
+    )
+    if record.status == OK:
+        row.update(_figures(record))
+    return row
+
+
+def _figures(record: Record) -> Row:
+    summary, cost, resources = record.summary, record.cost, record.resources
+    assert summary and cost and resources
+    return {
+        "batch_time_ms": summary.mean_seconds * 1e3,
+        "throughput": summary.mean_speed,
+        "uncertainty": summary.uncertainty,
+        "jitter": summary.jitter,
+        "ci_low": summary.ci_low,
+        "ci_high": summary.ci_high,
+        "p50_ms": summary.p50_seconds * 1e3,
+        "p90_ms": summary.p90_seconds * 1e3,
+        "p95_ms": summary.p95_seconds * 1e3,
+        "p99_ms": summary.p99_seconds * 1e3,
+        "limit_share": cost.limit_share,
+        "peak_bytes": resources.peak_bytes,
+    }
+
+
+def device_name(record: Record) -> str:
+    machine = record.machine
+    if record.case.device == "cpu" or not machine or not machine.accelerators:
+        return machine.cpu if machine and record.case.device == "cpu" else record.case.device
+    return machine.accelerators[0].name
+
+
+def model_name(case: Case) -> str:
+    """With the options that differ from the model's own, since another width is another model."""
+    options = ",".join(f"{key}={value}" for key, value in sorted(case.model_options.items()))
+    return f"{case.model}({options})" if options else case.model
+
+
+def full_row(record: Record) -> Row:
+    """The row, and beside it the raw steps and the figures that belong to one record only."""
+    row = row_of(record)
+    summary, cost = record.summary, record.cost
+    measured = record.status == OK
+    row["mean_speed"] = summary.mean_speed if summary and measured else None
+    row["ci"] = [summary.ci_low, summary.ci_high] if summary and measured else None
+    row["flops_per_step"] = cost.flops_per_step if cost else None
+    row["steps"] = record.steps.seconds if record.steps else []
+    row["steady_start"] = record.steps.steady_start if record.steps else None
+    row["stopped_by"] = record.steps.stopped_by if record.steps else None
+    return row

@@ -1,0 +1,1 @@
+"""A list of cases, run one after another; it may be killed at any moment and go on later."""

@@ -1,0 +1,92 @@
+"""`python steptime-worker.pyz JOB_DIR`: reads job.json there, does what it says, and leaves record.json."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from steptime.atomic import write_text
+from steptime.schema import Job, from_json, to_json
+
+JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or not (Path(arguments[0]) / JOB).is_file():
+        print(f"usage: python steptime-worker.pyz JOB_DIR, a folder with {JOB} in it", file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    job = from_json(Job, (folder / JOB).read_text())
+    os.environ.update(job.environment)  # before anything that reads it: numpy and the frameworks come later
+    return perform(job, folder)
+
+
+def perform(job: Job, folder: Path) -> int:
+    from steptime.errors import CaseFailed, SteptimeError
+    from steptime.worker.events import Events
+    from steptime.worker.limits import is_out_of_memory
+    from steptime.worker.measure import process_birth
+
+    born = process_birth()
+    events = Events.open()
+    try:
+        name, content = _result(job, folder, events, born)
+    except CaseFailed as problem:
+        name, content = RECORD, _failure(job, problem.kind, str(problem), born)
+    except SteptimeError as problem:
+        name, content = RECORD, _failure(job, "unsupported", str(problem), born)
+    except ModuleNotFoundError as problem:
+        traceback.print_exc()
+        name, content = RECORD, _failure(job, "launch_failed", f"{problem} in {sys.executable}", born)
+    except Exception as problem:  # whatever a framework throws is this case's result, not our end
+        traceback.print_exc()
+        kind = "out_of_memory" if is_out_of_memory(problem) else "crash"
+        lines = str(problem).strip().splitlines() or [""]
+        name, content = RECORD, _failure(job, kind, f"{type(problem).__name__}: {lines[0]}"[:500], born)
+    if name:
+        write_text(folder / name, to_json(content))
+    events.send("end")
+    sys.stdout.flush()
+    return 0
+
+
+def _result(job: Job, folder: Path, events: Any, born: float) -> tuple[str, Any]:
+    if job.kind == "probe":
+        from steptime.worker.probe import probed
+
+        return PROBE, probed(job)
+    if job.kind == "parity":
+        from steptime.worker.parity import write_parity
+
+        write_parity(job, folder)
+        return "", None
+    from steptime.worker.measure import measured
+
+    return RECORD, measured(job, events, born)
+
+
+def _failure(job: Job, kind: str, message: str, born: float) -> Any:
+    from steptime.machine.describe import describe
+    from steptime.schema import Failure, Record
+    from steptime.worker.measure import utc
+
+    return Record(
+        id=job.id,
+        status=kind,
+        case=job.case,
+        started=utc(born),
+        message=message,
+        sweep=job.sweep,
+        machine=describe(),
+        failure=Failure(),
+    )
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # a framework's threads at exit must not turn a finished record into a crash

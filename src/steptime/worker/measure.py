@@ -1,0 +1,182 @@
+"""One case from its description to its record."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Optional
+
+from steptime import __version__
+from steptime.backends.base import Backend, Program, check_options, find
+from steptime.machine.contention import judge
+from steptime.machine.cpus import affinity
+from steptime.machine.describe import describe
+from steptime.machine.memory import peak_rss_bytes
+from steptime.models import zoo
+from steptime.models.graph import Graph
+from steptime.models.weights import batch_of, initial_weights
+from steptime.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Steps
+from steptime.stats.invariants import broken_invariant
+from steptime.stats.steady import RULE, steady_start
+from steptime.stats.summary import summarise
+from steptime.worker.events import Events
+from steptime.worker.limits import BYTES, guard_memory, refuse_hopeless
+from steptime.worker.loop import Run, measure
+
+REPORT_SECONDS = 0.25
+REPORT_STEPS = 2000
+"""live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
+
+
+def measured(job: Job, events: Events, born: float) -> Record:
+    """The record of a case that ran. Failures are exceptions; the caller makes them records."""
+    case = job.case
+    events.send("phase", name="import")
+    backend, import_seconds = _started(case)
+    events.send("phase", name="build")
+    begin = time.perf_counter()
+    graph = zoo.build(case.model, case.model_options)
+    program = build_program(backend, graph, case)
+    build_seconds = time.perf_counter() - begin
+    startup_seconds = time.time() - born
+    events.send("phase", name="measure")
+    run = measure(program, case.budget, _Reporter(events, case))
+    facts = backend.facts(case)
+    software = Software(
+        python=platform.python_version(),
+        interpreter=sys.executable,
+        framework=facts.framework,
+        framework_version=facts.version,
+        steptime=__version__,
+        packages=facts.packages,
+        environment=job.environment,
+        threads=facts.threads,
+        precision=facts.precision,
+        affinity=affinity(),
+        settings=facts.settings,
+    )
+    seconds, start = run.seconds, steady_start(run.seconds)
+    summary = summarise(seconds[start:], case.effective_batch)
+    compiles = facts.settings.get("compile", "eager") != "eager"
+    record = Record(
+        id=job.id,
+        status=OK,
+        case=case,
+        started=utc(born),
+        sweep=job.sweep,
+        steps=Steps(seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses)),
+        summary=summary,
+        cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
+        contention=_contention(run, start, case),
+        resources=Resources(
+            peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
+            device_peak_bytes=program.device_peak_bytes(),
+            startup_seconds=startup_seconds,
+            import_seconds=import_seconds,
+            build_seconds=build_seconds,
+            first_step_seconds=seconds[0],
+            compile_seconds=max(0.0, seconds[0] - summary.p50_seconds) if compiles else None,
+        ),
+        software=software,
+        machine=describe(),
+    )
+    return _judged(record, run)
+
+
+def build_program(backend: Backend, graph: Graph, case: Case) -> Program:
+    refuse_hopeless(graph, case)
+    guard_memory(case)
+    backend.check(case)
+    inputs, labels = batch_of(graph, case.batch, case.seed)
+    return backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
+
+
+def _started(case: Case) -> tuple[Backend, float]:
+    begin = time.perf_counter()
+    backend = find(case.backend)
+    check_options(backend, case.backend_options)
+    backend.start(case)
+    return backend, time.perf_counter() - begin
+
+
+def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[float]) -> Cost:
+    flops = float(graph.flops(case.phase) * case.effective_batch)
+    achieved = flops / step_seconds
+    return Cost(
+        parameters=graph.parameter_count,
+        parameter_bytes=graph.parameter_count * BYTES[case.precision],
+        activation_bytes=graph.activation_elements * case.batch * BYTES[case.precision],
+        flops_per_step=flops,
+        achieved_flops=achieved,
+        peak_flops=peak_flops,
+        limit_share=achieved / peak_flops if peak_flops else None,
+    )
+
+
+def utc(moment: float) -> str:
+    return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds")
+
+
+def _contention(run: Run, start: int, case: Case) -> Contention:
+    """Over the blocks that lie in the steady part, or the last block."""
+    inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
+    (begin_steps, begin), (end_steps, end) = inside[0], run.samples[-1]
+    return judge(begin, end, end_steps - begin_steps, case.threads)
+
+
+def _finite(losses: Sequence[float]) -> list[Optional[float]]:
+    return [loss if math.isfinite(loss) else None for loss in losses]
+
+
+def _judged(record: Record, run: Run) -> Record:
+    """The record with its losses; `wrong_result` if a loss is not a number or an invariant does not hold."""
+    for step, loss in zip(run.loss_steps, run.losses):
+        if not math.isfinite(loss):
+            return replace(record, status="wrong_result", message=f"the loss is {loss} after step {step}")
+    if run.losses:
+        record = replace(record, first_loss=run.losses[0], last_loss=run.losses[-1])
+    broken = broken_invariant(record)
+    return replace(record, status="wrong_result", message=broken) if broken else record
+
+
+class _Reporter:
+    """Live speed for whoever watches, a few times a second."""
+
+    def __init__(self, events: Events, case: Case) -> None:
+        self._events, self._case = events, case
+        self._last = 0.0
+        self._began = time.monotonic()
+
+    def __call__(self, seconds: Sequence[float]) -> None:
+        now = time.monotonic()
+        if now - self._last < REPORT_SECONDS or len(seconds) < 2:
+            return
+        self._last = now
+        recent = summarise(seconds[max(1, len(seconds) - REPORT_STEPS) :], self._case.effective_batch)
+        budget = self._case.budget
+        done = max((now - self._began) / budget.max_seconds, len(seconds) / budget.max_steps)
+        self._events.send(
+            "progress",
+            step=len(seconds),
+            done=min(done, 1.0),
+            mean_speed=recent.mean_speed,
+            uncertainty=recent.uncertainty,
+            jitter=recent.jitter,
+        )
+
+
+def process_birth() -> float:
+    """When this process was started, as a time of day: what the interpreter took before our first line counts too."""
+    try:
+        with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
+            ticks = int(stat.read().rpartition(")")[2].split()[19])
+            age = float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
+        return time.time() - age
+    except (OSError, ValueError, IndexError):
+        return time.time()

@@ -1,0 +1,31 @@
+"""Runs a case for what it computes, not for how long it takes: outputs, losses and weights, as an .npz file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from steptime.backends.base import find
+from steptime.models import zoo
+from steptime.schema import Job
+from steptime.worker.measure import build_program
+
+FILE = "parity.npz"
+
+
+def write_parity(job: Job, folder: Path) -> None:
+    """Outputs before training; then the loss of each step, and all weights after the last."""
+    case = job.case
+    backend = find(case.backend)
+    backend.start(case)
+    program = build_program(backend, zoo.build(case.model, case.model_options).without_dropout(), case)
+    arrays = {"outputs": program.outputs()}
+    losses = []
+    for _ in range(job.parity_steps):
+        program.step()
+        program.wait()
+        losses.append(program.loss())
+    arrays["losses"] = np.array(losses, np.float64)
+    arrays.update({f"weights/{name}": array for name, array in program.weights().items()})
+    np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords

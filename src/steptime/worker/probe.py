@@ -1,0 +1,33 @@
+"""Finds out, in a process that may die of it, whether a precision works here and what the machine's limit is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from steptime.backends.base import find
+from steptime.errors import Unsupported
+from steptime.machine.contention import judge, sample
+from steptime.models import zoo
+from steptime.schema import Job, ProbeResult
+from steptime.worker.measure import build_program
+
+TRIAL_MODEL = "mnist_cnn"
+"""has a convolution and a matrix product, forward and backward: what an instruction set can fail at"""
+
+
+def probed(job: Job) -> ProbeResult:
+    """One real step of a small model, then the rate of a large matrix product (0 where the backend has no measure)."""
+    case = replace(job.case, model=TRIAL_MODEL, model_options={}, batch=4)
+    backend = find(case.backend)
+    backend.start(case)
+    program = build_program(backend, zoo.build(case.model, {}), case)
+    program.step()
+    program.wait()
+    begin = sample()
+    try:
+        peak = backend.peak_flops(case)
+    except Unsupported:
+        peak = 0.0
+    verdict = judge(begin, sample(), 1, case.threads).verdict
+    facts = backend.facts(case)
+    return ProbeResult(case.backend, case.precision, case.device, case.threads, facts.precision, peak, facts.version, verdict)

@@ -1,0 +1,62 @@
+"""Fixtures that many tests share. Every test has a home and a store of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steptime.environments.install import Environment
+
+# Read before any test changes it: where `make test` put the frameworks.
+INSTALLED = os.environ.get("STEPTIME_HOME", "")
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("STEPTIME_HOME", str(folder))
+    monkeypatch.setenv("STEPTIME_STORE", str(folder / "store"))
+    monkeypatch.setenv("TMPDIR", str(folder))  # so that parallel test runs do not wait for each other's turn
+    return folder
+
+
+@pytest.fixture
+def steptime(home, tmp_path) -> Callable[..., Outcome]:
+    """Runs the command as a user would, in a process of its own."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path, timeout: float = 120, **env: str) -> Outcome:
+        command = [Path(sys.executable).with_name("steptime"), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=timeout, env={**os.environ, **env})
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> Path:
+    """An interpreter with PyTorch: the one that `make test` installed."""
+    if not INSTALLED:
+        pytest.skip("STEPTIME_HOME is not set: run `make test`, which installs PyTorch")
+    env = Environment("pytorch", Path(INSTALLED) / "environments" / "pytorch")
+    if not env.ready:
+        pytest.skip(f"no PyTorch in {env.folder}: run `make test`")
+    return env.python
