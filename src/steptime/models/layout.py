@@ -14,9 +14,7 @@ GAP = 26.0
 LANE = 14.0
 """the width that a passing line gets"""
 ORDER_SWEEPS = 8
-PLACE_SWEEPS = 12
-STRAIGHT = 8.0
-"""how much more a passing line insists on its place than a box does"""
+PLACE_SWEEPS = 24
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def layered(widths: Sequence[float], edges: Sequence[tuple[int, int]]) -> Layout
     ranks = _ranks(len(widths), edges)
     sizes, levels, links, lanes = _with_lanes(widths, edges, ranks)
     rows = _ordered(levels, links)
-    x = _placed(rows, sizes, links, len(widths))
+    x = _placed(rows, sizes, links)
     left = min((c - s / 2 for c, s in zip(x, sizes)), default=0.0)
     x = [c - left for c in x]
     return Layout(x[: len(widths)], ranks, {e: [(x[p], levels[p]) for p in points] for e, points in lanes.items()})
@@ -101,36 +99,36 @@ def _crossings(rows: list[list[int]], down: Links) -> int:
     return total
 
 
-def _placed(rows: list[list[int]], sizes: list[float], links: tuple[Links, Links], boxes: int) -> list[float]:
+def _placed(rows: list[list[int]], sizes: list[float], links: tuple[Links, Links]) -> list[float]:
     x = [0.0] * len(sizes)
     for row in rows:
-        _spread(row, [0.0] * len(row), sizes, [1.0] * len(row), x)
+        _spread(row, [0.0] * len(row), sizes, x)
     for sweep in range(PLACE_SWEEPS):
         near = links[sweep % 2]
         for row in rows if sweep % 2 == 0 else reversed(rows):
-            wishes = [_mean([x[n] for n in near[item]], x[item]) for item in row]
-            weights = [STRAIGHT if item >= boxes else 1.0 for item in row]
-            _spread(row, wishes, sizes, weights, x)
+            _spread(row, [_mean([x[n] for n in near[item]], x[item]) for item in row], sizes, x)
     return x
 
 
-def _spread(row: list[int], wishes: list[float], sizes: list[float], weights: list[float], x: list[float]) -> None:
-    """The places nearest to the wishes (least squares) that keep order and distance: pools of those that would collide."""
+def _spread(row: list[int], wishes: list[float], sizes: list[float], x: list[float]) -> None:
+    """The places nearest to the wishes (least squares) that keep order and distance.
+
+    Those that would collide form pools, which move as one. Boxes and passing lines count alike: were one of them
+    favoured, every block of a deep model would be drawn a little further aside than the one above it.
+    """
     offsets = [0.0]
     for left, right in zip(row, row[1:]):
         offsets.append(offsets[-1] + (sizes[left] + sizes[right]) / 2 + GAP)
-    pools: list[tuple[float, float, int]] = []  # weight, place, members
-    for wish, offset, weight in zip(wishes, offsets, weights):
-        total, place, members = weight, wish - offset, 1
-        while pools and pools[-1][1] > place:
-            w, p, m = pools.pop()
-            total, place, members = total + w, (place * total + p * w) / (total + w), members + m
-        pools.append((total, place, members))
-    start = 0
-    for _, place, members in pools:
-        for i in range(start, start + members):
-            x[row[i]] = place + offsets[i]
-        start += members
+    pools: list[tuple[float, int]] = []  # place, members
+    for wish, offset in zip(wishes, offsets):
+        place, members = wish - offset, 1
+        while pools and pools[-1][0] > place:
+            p, m = pools.pop()
+            place, members = (place * members + p * m) / (members + m), members + m
+        pools.append((place, members))
+    places = [place for place, members in pools for _ in range(members)]
+    for item, place, offset in zip(row, places, offsets):
+        x[item] = place + offset
 
 
 def _mean(values: list[float], otherwise: float) -> float:
