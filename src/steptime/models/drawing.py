@@ -138,7 +138,8 @@ def svg(graph: Graph) -> str:
     edges = sorted({(index[i], b) for b, box in enumerate(boxes) for i in box.nodes[0].inputs})
     layout = layered([box.width for box in boxes], edges)
     groups = [name for name in GROUPS if any(box.group == name for box in boxes)]
-    drawn = max([x + box.width / 2 for x, box in zip(layout.centres, boxes)])
+    passing = [x for points in layout.lines.values() for x, _ in points]
+    drawn = max([x + box.width / 2 for x, box in zip(layout.centres, boxes)] + passing)
     width = max(drawn, SMALLEST_WIDTH, sum(map(_legend_step, groups))) + 2 * MARGIN
     left = (width - drawn) / 2
     places = [(left + x, _top(rank)) for x, rank in zip(layout.centres, layout.ranks)]

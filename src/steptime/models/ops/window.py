@@ -108,7 +108,10 @@ class Pool(Window):
 
     def output_shape(self, *inputs: Shape) -> Shape:
         (x,) = inputs
-        return (*self.window(x)[0], x[2])
+        size, kernel, _, _, pads = self.window(x)
+        if any(max(pads[i]) >= kernel[i] for i in (0, 1)):
+            raise ValueError(f"with padding {pads}, a {kernel[0]}x{kernel[1]} window may see nothing else")
+        return (*size, x[2])
 
     def _geometry(self) -> tuple[Pair, Pair, Pair]:
         return pair(self.kernel), pair(self.strides), (1, 1)

@@ -1,0 +1,47 @@
+"""Interpreters that have frameworks. The tests' own has none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> Path:
+    """An interpreter with PyTorch and numpy."""
+    return _interpreter("STEPTIME_TEST_TORCH_PYTHON", "torch and numpy")
+
+
+@pytest.fixture(scope="session")
+def zoo_python() -> Path:
+    """An interpreter that has torchvision, timm and transformers as well."""
+    return _interpreter("STEPTIME_TEST_ZOO_PYTHON", "torch, numpy, torchvision, timm and transformers")
+
+
+def _interpreter(variable: str, packages: str) -> Path:
+    path = os.environ.get(variable, "")
+    if not path:
+        pytest.skip(f"{variable} is not set: it names an interpreter with {packages}")
+    return Path(path)
+
+
+@pytest.fixture(scope="session")
+def run_script() -> Callable[..., Any]:
+    """Runs a script of this folder in another interpreter and reads the JSON on the last line of what it prints."""
+
+    def run(python: Path, script: str, *arguments: str) -> Any:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"}
+        command = [str(python), str(Path(__file__).parent / script), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
