@@ -200,7 +200,7 @@ def compare(name: str) -> dict[str, float]:
 
 def main() -> None:
     torch.manual_seed(1)
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     results = {}
     for name in sys.argv[1:] or THEIRS:
         results[name] = compare(name)

@@ -68,7 +68,7 @@ def full(name: str) -> dict[str, float]:
 def main(kind: str, *names: str) -> None:
     import torch
 
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
     results: dict[str, dict[str, float]] = {}
     for number, name in enumerate(names):
         begin = time.perf_counter()
