@@ -30,6 +30,7 @@ class Model:
     year: int
     paper: str
     learning_rate: float = 0.01
+    """small enough for a finite loss on one synthetic batch: without normalisation that takes less than usual"""
 
     @property
     def options(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ TWO_TOWERS = "Krizhevsky et al., ImageNet Classification with Deep Convolutional
 ONE_TOWER = "Krizhevsky, One weird trick for parallelizing convolutional neural networks"
 
 
-@model(batch=32, year=2014, paper=ONE_TOWER)
+@model(batch=32, year=2014, paper=ONE_TOWER, learning_rate=1e-4)
 def alexnet_owt(classes: int = 1000, image: int = 224, dropout: float = 0.5, hidden: int = 4096) -> Graph:
     """One tower, without response normalisation."""
     at_least(1, classes=classes, hidden=hidden)
@@ -25,7 +25,7 @@ def alexnet_owt(classes: int = 1000, image: int = 224, dropout: float = 0.5, hid
     return net.graph(dense_logits(net, x, (hidden, hidden), classes, dropout, first=True))
 
 
-@model(batch=32, year=2012, paper=TWO_TOWERS + "; its widths, without groups")
+@model(batch=32, year=2012, paper=TWO_TOWERS + "; its widths, without groups", learning_rate=1e-4)
 def alexnet(classes: int = 1000, image: int = 227, dropout: float = 0.5, hidden: int = 4096) -> Graph:
     at_least(1, classes=classes, hidden=hidden)
     at_least(67, image=image)

@@ -22,7 +22,7 @@ PAPER = "Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers fo
 NORM = LayerNorm(1e-12)
 
 
-@model(batch=8, year=2018, paper=PAPER)
+@model(batch=8, year=2018, paper=PAPER, learning_rate=1e-4)
 def bert_base(
     sequence: int = 128,
     head: str = "pooler",

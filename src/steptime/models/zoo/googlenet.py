@@ -23,7 +23,9 @@ BLOCKS = {
 NORM = LRN(2, 1.0, 2e-5, 0.75)
 
 
-@model(batch=16, year=2014, paper="Szegedy et al., Going Deeper with Convolutions; as in Caffe's bvlc_googlenet")
+@model(
+    batch=16, year=2014, paper="Szegedy et al., Going Deeper with Convolutions; as in Caffe's bvlc_googlenet", learning_rate=1e-4
+)
 def googlenet(classes: int = 1000, image: int = 224, dropout: float = 0.4) -> Graph:
     """With response normalisation, without batch normalisation and without the auxiliary classifiers."""
     at_least(1, classes=classes)

@@ -8,7 +8,9 @@ from steptime.models.ops import MaxPool
 from steptime.models.zoo import at_least, model
 
 
-@model(batch=16, year=2013, paper="Sermanet et al., OverFeat: Integrated Recognition, Localization and Detection")
+@model(
+    batch=16, year=2013, paper="Sermanet et al., OverFeat: Integrated Recognition, Localization and Detection", learning_rate=1e-4
+)
 def overfeat(classes: int = 1000, image: int = 231, dropout: float = 0.5, width: int = 1024) -> Graph:
     """`width` is that of the last convolutions; the hidden layers are three and four times as wide."""
     at_least(1, classes=classes)

@@ -10,7 +10,7 @@ from steptime.models.zoo import at_least, model
 PAPER = "Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size"
 
 
-@model(batch=32, year=2016, paper=PAPER + "; version 1.0")
+@model(batch=32, year=2016, paper=PAPER + "; version 1.0", learning_rate=1e-3)
 def squeezenet(classes: int = 1000, image: int = 224, dropout: float = 0.5) -> Graph:
     at_least(1, classes=classes)
     at_least(31, image=image)

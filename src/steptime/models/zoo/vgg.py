@@ -10,22 +10,22 @@ from steptime.models.zoo import at_least, model
 PAPER = "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition"
 
 
-@model(batch=8, year=2014, paper=PAPER + "; configuration A")
+@model(batch=8, year=2014, paper=PAPER + "; configuration A", learning_rate=1e-4)
 def vgg11(classes: int = 1000, image: int = 224, dropout: float = 0.5, width: int = 64, hidden: int = 4096) -> Graph:
     return _vgg("vgg11", (1, 1, 2, 2, 2), classes, image, dropout, width, hidden)
 
 
-@model(batch=8, year=2014, paper=PAPER + "; configuration B")
+@model(batch=8, year=2014, paper=PAPER + "; configuration B", learning_rate=1e-4)
 def vgg13(classes: int = 1000, image: int = 224, dropout: float = 0.5, width: int = 64, hidden: int = 4096) -> Graph:
     return _vgg("vgg13", (2, 2, 2, 2, 2), classes, image, dropout, width, hidden)
 
 
-@model(batch=4, year=2014, paper=PAPER + "; configuration D")
+@model(batch=4, year=2014, paper=PAPER + "; configuration D", learning_rate=1e-4)
 def vgg16(classes: int = 1000, image: int = 224, dropout: float = 0.5, width: int = 64, hidden: int = 4096) -> Graph:
     return _vgg("vgg16", (2, 2, 3, 3, 3), classes, image, dropout, width, hidden)
 
 
-@model(batch=4, year=2014, paper=PAPER + "; configuration E")
+@model(batch=4, year=2014, paper=PAPER + "; configuration E", learning_rate=1e-4)
 def vgg19(classes: int = 1000, image: int = 224, dropout: float = 0.5, width: int = 64, hidden: int = 4096) -> Graph:
     return _vgg("vgg19", (2, 2, 4, 4, 4), classes, image, dropout, width, hidden)
 

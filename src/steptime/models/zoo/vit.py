@@ -22,7 +22,7 @@ PAPER = "Dosovitskiy et al., An Image is Worth 16x16 Words"
 EPSILON = 1e-6
 
 
-@model(batch=8, year=2020, paper=PAPER)
+@model(batch=8, year=2020, paper=PAPER, learning_rate=1e-3)
 def vit_b16(
     classes: int = 1000,
     image: int = 224,
