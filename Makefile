@@ -22,7 +22,7 @@ test: setup  ## everything, the real frameworks included
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest
 
 test-fast: setup  ## what needs no framework, in under a minute
-	@$(BIN)/pytest -m "not real"
+	@$(BIN)/pytest -n 2 -m "not real"
 
 check: setup  ## ruff, mypy, layers
 	@$(BIN)/ruff check --quiet src tests benchmarks

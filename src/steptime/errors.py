@@ -30,7 +30,7 @@ class UnknownName(UsageError):
         import difflib
 
         known = sorted(known)
-        close = difflib.get_close_matches(str(name), known, 1)
+        close = difflib.get_close_matches(str(name), known, 1, cutoff=0.7)
         hint = f" (did you mean {close[0]}?)" if close else ""
         super().__init__(f"unknown {what} '{name}'{hint}; known: {', '.join(known) or 'none'}")
 

@@ -84,7 +84,7 @@ def fail(how: str) -> None:
         while True:
             sys.stdout.write("x" * 1_000_000)
     elif how == "eat":
-        hoard = [np.ones(1 << 27, np.float64) for _ in range(1 << 20)]
+        hoard = [np.empty(1 << 27, np.float64) for _ in range(1 << 20)]
         del hoard
 
 

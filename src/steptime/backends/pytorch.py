@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -157,6 +158,9 @@ class PyTorch(Backend):
     def environment(self, case: Case) -> dict[str, str]:
         return {**thread_variables(case.threads), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}
 
+    def preload(self) -> None:
+        importlib.import_module("torch._dynamo")  # torch itself, and what the first optimiser would import a second later
+
     def start(self, case: Case) -> None:
         import torch
 
@@ -206,7 +210,9 @@ class PyTorch(Backend):
             return run
 
         cuda = case.device == "cuda"
-        return best_rate(multiply, torch.cuda.synchronize if cuda else lambda: None, (4096, 8192) if cuda else (1024, 2048, 4096))
+        return best_rate(
+            multiply, torch.cuda.synchronize if cuda else lambda: None, (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096)
+        )
 
 
 BACKEND = PyTorch()

@@ -56,7 +56,7 @@ class Reference(Backend):
             out = np.empty_like(a)
             return lambda: np.matmul(a, a, out)
 
-        return best_rate(multiply, lambda: None, (1024, 2048))
+        return best_rate(multiply, lambda: None, (256, 1024, 2048))
 
 
 BACKEND = Reference()

@@ -14,10 +14,11 @@ from steptime import __version__
 from steptime.errors import SteptimeError
 
 VERBS = {
-    "run": "measure one case or a grid of them",
+    "run": "measure one case, a grid of them, or a plan",
     "list": "the records in the store",
     "show": "one record, in full",
     "export": "records as CSV or JSON for other tools",
+    "plans": "the experiments that come with steptime",
     "models": "the models, or one of them layer by layer",
     "backends": "the frameworks, what they can do and where they come from",
     "machine": "what this machine is, and what was found out about it",

@@ -52,3 +52,13 @@ def settings(name: str, texts: tuple[str, ...]) -> dict[str, list[str]]:
             raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
         found[key] = values.split(",")
     return found
+
+
+def floats(name: str, text: str | None) -> list[float]:
+    found = []
+    for part in words(text):
+        try:
+            found.append(float(part))
+        except ValueError:
+            raise UsageError(f"--{name} takes numbers, such as 0.01; got '{part}'") from None
+    return found

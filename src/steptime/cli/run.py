@@ -1,4 +1,4 @@
-"""`steptime run`: measure one case or a grid of them."""
+"""`steptime run`: measure one case, a grid of them, or a plan."""
 
 from __future__ import annotations
 
@@ -7,25 +7,34 @@ from typing import Any
 
 import click
 
-from steptime.cli.options import integers, json_option, open_store, settings, store_option, words
+from steptime.cli.options import json_option, open_store, store_option
 
 
 @click.command("run")
-@click.argument("models", required=False, metavar="[MODEL,..]")
+@click.argument("what", required=False, metavar="[MODEL,..|PLAN]")
+@click.option("--model", metavar="M,..", help="Models; see `steptime models`. For plans; else give them without --model.")
 @click.option("--backend", "-B", metavar="B,..", help="Frameworks; see `steptime backends`.  [default: pytorch]")
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
 @click.option("--batch", "-n", metavar="N,..", help="Samples per step.  [default: the model's own]")
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
 @click.option("--threads", "-t", metavar="N,..", help="CPU threads.  [default: as many as may be used]")
 @click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none is forward and backward only.  [default: sgd]")
-@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
-@click.option("--data", default="synthetic", show_default=True, help="What is fed.")
-@click.option("--learning-rate", type=float, help="[default: the model's own]")
+@click.option("--device", metavar="D,..", help="cpu, cuda.  [default: cpu]")
+@click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")
+@click.option("--nodes", metavar="N,..", help="[default: 1]")
+@click.option("--data", metavar="D,..", help="What is fed: synthetic, mnist.  [default: synthetic]")
+@click.option("--data-store", metavar="S,..", help="Where the data come from.  [default: dram]")
+@click.option("--learning-rate", metavar="X,..", help="[default: the model's own]")
 @click.option("--model-option", "-m", "model_options", multiple=True, metavar="K=V,..", help="See `steptime models NAME`.")
 @click.option("--backend-option", "-b", "backend_options", multiple=True, metavar="K=V,..", help="See `steptime backends`.")
 @click.option("--label", "labels", multiple=True, metavar="K=V", help="A note that is kept with the records.")
 @click.option("--repeats", type=int, default=1, show_default=True, help="Processes per case, taken in turns.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of weights and inputs.")
+@click.option(
+    "--order", type=click.Choice(["interleaved", "grouped"]), help="Repeats in turns or at once.  [default: interleaved]"
+)
+@click.option("--include", multiple=True, metavar="EXPR", help="Only cases of which this is true; see docs/plans.md.")
+@click.option("--exclude", multiple=True, metavar="EXPR", help="No cases of which this is true; '' drops the plan's own.")
+@click.option("--seed", metavar="N,..", help="Of weights and inputs.  [default: 1]")
 @click.option("--target", type=float, default=0.01, show_default=True, help="Stop when the 95% interval is +/- this share.")
 @click.option("--min-steps", type=int, default=20, show_default=True, help="Steady steps before the target may stop a case.")
 @click.option("--max-steps", type=int, default=100_000, show_default=True, help="Steps after which a case stops.")
@@ -35,58 +44,28 @@ from steptime.cli.options import integers, json_option, open_store, settings, st
 @click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module.")
 @click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases; finished ones are not run again.")
 @click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine.")
-@click.option("--dry-run", is_flag=True, help="Only print the cases.")
+@click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework.")
+@click.option("--dry-run", is_flag=True, help="Only print the cases, and how long they would take.")
+@click.option("--all", "every", is_flag=True, help="With --dry-run: every case, however many.")
 @click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does.")
 @click.option("--full", is_flag=True, help="With --json: the whole record.")
 @json_option
 @store_option
-def command(models: str | None, **given: Any) -> int:
-    """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) on this machine.
+def command(what: str | None, **given: Any) -> int:
+    """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN on this machine.
 
-    Comma lists make a grid, whose cases are run one after another.
+    A plan is a file, or one of `steptime plans`. Comma lists make a grid, whose cases are run one after another.
+    What is said here beats what the plan says.
     """
-    from steptime.plan.grid import cases_of
+    from steptime.cli.plan import asked_plan
+    from steptime.plan.expand import Expansion, expanded
 
-    cases = cases_of(_grid(models, given))
+    expansion = Expansion(asked_plan(what, given))
     if given["dry_run"]:
-        return _preview(cases, given["as_json"])
-    return _measure(cases, given)
+        from steptime.cli.preview import preview
 
-
-def _grid(models: str | None, given: dict[str, Any]) -> Any:
-    from steptime.plan.grid import Grid
-    from steptime.schema import Budget
-
-    keys = ("target", "min_steps", "max_steps", "max_seconds", "limit_seconds")
-    return Grid(
-        models=words(models),
-        backends=words(given["backend"]),
-        phases=words(given["phase"]),
-        batches=integers("batch", given["batch"]),
-        precisions=words(given["precision"]),
-        threads=integers("threads", given["threads"]),
-        optimizers=words(given["optimizer"]),
-        device=given["device"],
-        data=given["data"],
-        learning_rate=given["learning_rate"],
-        seed=given["seed"],
-        repeats=given["repeats"],
-        model_options=settings("model-option", given["model_options"]),
-        backend_options=settings("backend-option", given["backend_options"]),
-        budget=Budget(**{key: given[key] for key in keys}),
-        labels={key: values[0] for key, values in settings("label", given["labels"]).items()},
-    )
-
-
-def _preview(cases: list[Any], as_json: bool) -> int:
-    from steptime.cli.progress import case_words
-    from steptime.schema import to_json
-
-    for case in cases:
-        print(to_json(case) if as_json else case_words(case))
-    if not as_json:
-        print(f"{len(cases)} cases, each at most {cases[0].budget.max_seconds:g} s of steps")
-    return 0
+        return preview(expansion, open_store(given["store_path"]), given["as_json"], given["every"])
+    return _measure(expanded(expansion), given)
 
 
 def _measure(cases: list[Any], given: dict[str, Any]) -> int:
@@ -101,7 +80,7 @@ def _measure(cases: list[Any], given: dict[str, Any]) -> int:
         interpreter(backend, given["python"])
     store.prepare()
     sweep = (state.latest(store, cases) if given["resume"] else None) or state.begin(store, cases)
-    how = Settings(given["python"], given["heartbeat_seconds"], not given["no_wait"])
+    how = Settings(given["python"], given["heartbeat_seconds"], not given["no_wait"], given["fresh"])
     records = []
     with display(len(cases)) as shown:
         for record in run_sweep(store, sweep, how, shown):

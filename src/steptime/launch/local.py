@@ -18,6 +18,7 @@ from typing import IO, Any
 import msgspec
 
 from steptime.atomic import write_text
+from steptime.launch.nursery import Child, Nursery
 from steptime.launch.pack import put_worker
 from steptime.machine.describe import describe
 from steptime.machine.memory import usable_bytes
@@ -33,6 +34,7 @@ KILLED_FOR_MEMORY_SHARE = 0.8
 EVENTS_VARIABLE = "STEPTIME_EVENTS_FD"
 
 Watch = Callable[[dict[str, Any]], None]
+Process = subprocess.Popen[bytes] | Child
 
 
 @dataclass
@@ -43,7 +45,9 @@ class Ending:
     stopped_for: str = ""
     """why we ended it ourselves: (timeout | crash): reason"""
     rss_bytes: int = 0
-    """the last that its heartbeat said"""
+    """the most that its heartbeats said"""
+    problem: str = ""
+    """what the worker itself said kept it from leaving a record"""
 
 
 @dataclass
@@ -54,6 +58,7 @@ class _Listener:
     watch: Watch
     last_beat: float = field(default_factory=time.monotonic)
     rss_bytes: int = 0
+    problem: str = ""
     _rest: bytes = b""
 
     def poll(self) -> None:
@@ -61,6 +66,16 @@ class _Listener:
         data = os.read(self.descriptor, 1 << 16) if ready else b""
         if ready and not data:
             time.sleep(TICK_SECONDS)  # closed by the worker, which may live on
+        self._feed(data)
+
+    def drain(self) -> None:
+        """Whatever was said before the end."""
+        os.set_blocking(self.descriptor, False)
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self.descriptor, 1 << 16):
+                self._feed(data)
+
+    def _feed(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[-(1 << 16) :]
         for line in lines:
@@ -74,11 +89,19 @@ class _Listener:
         if isinstance(event, dict):
             self.last_beat = time.monotonic()
             self.rss_bytes = max(self.rss_bytes, int(event.get("rss_bytes", 0)))
+            if event.get("event") == "problem":
+                self.problem = str(event.get("message"))
             self.watch(event)
 
 
 def run_worker(
-    job: Job, folder: Path, shared: Path, python: Path, watch: Watch, heartbeat_seconds: float = HEARTBEAT_SECONDS
+    job: Job,
+    folder: Path,
+    shared: Path,
+    python: Path,
+    watch: Watch,
+    heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    nursery: Nursery | None = None,
 ) -> Ending:
     """Runs the job to its end in `folder`. KeyboardInterrupt ends the worker too, and is passed on."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +110,7 @@ def run_worker(
     with open(folder / LOG, "ab") as log:
         reader, writer = os.pipe()
         try:
-            process = _start(python, worker, folder, log, writer)
+            process = (nursery and nursery.spawn(folder, log, writer)) or _start(python, worker, folder, log, writer)
         except OSError as problem:
             os.close(reader)
             return Ending(stopped_for=f"launch_failed: {python}: {problem.strerror}")
@@ -96,10 +119,11 @@ def run_worker(
         listener = _Listener(reader, watch)
         try:
             stopped_for = _follow(process, listener, job, folder, heartbeat_seconds)
+            listener.drain()
         finally:
             _end(process)
             os.close(reader)
-    return Ending(process.returncode, stopped_for, listener.rss_bytes)
+    return Ending(process.returncode, stopped_for, listener.rss_bytes, listener.problem)
 
 
 def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int) -> subprocess.Popen[bytes]:
@@ -115,7 +139,7 @@ def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int
     )
 
 
-def _follow(process: subprocess.Popen[bytes], listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
+def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
     """Returns when the process has ended (empty) or must be ended (why)."""
     began = time.monotonic()
     while process.poll() is None:
@@ -138,7 +162,7 @@ def _state(pid: int) -> str:
     return {"T": " (the process is stopped)", "D": " (the process waits for a disk or device)"}.get(letter, "")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Process) -> None:
     """The worker and whatever it started are gone when this returns."""
     if process.poll() is None:
         _signal(process.pid, signal.SIGTERM)
@@ -170,6 +194,8 @@ def classify(ending: Ending) -> tuple[str, str]:
         kind, _, reason = ending.stopped_for.partition(": ")
         return kind, reason
     code = ending.exit_code or 0
+    if ending.problem:
+        return "crash", ending.problem
     if code >= 0:
         return "crash", f"ended with exit code {code} and no record"
     name = _signal_name(-code)

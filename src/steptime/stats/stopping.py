@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from steptime.schema import Budget
 from steptime.stats.interval import effective_steps, mean_interval
-from steptime.stats.steady import steady_start
+from steptime.stats.steady import MINIMUM_WARMUP_STEPS, steady_start
 
 GROWTH = 1.2
 """looks at the data only after it has grown by this factor: looking after every step would stop on lucky runs"""
 LOOKS = 2
 """consecutive looks that must find the target met, for the same reason"""
+FEWEST_STEPS = MINIMUM_WARMUP_STEPS + 2
+"""whatever the seconds say: a figure of nothing but first steps would be that of a compiler"""
 EFFECTIVE_STEPS = 16
 """fewer independent steps say too little of their own dependence to stop on"""
 
@@ -28,6 +30,8 @@ class Stopping:
         budget = self._budget
         if len(seconds) >= budget.max_steps:
             return "steps"
+        if len(seconds) < FEWEST_STEPS:
+            return ""
         if spent_seconds >= budget.max_seconds:
             return "seconds"
         if len(seconds) < max(self._next_look, budget.min_steps):

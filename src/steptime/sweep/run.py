@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from steptime.backends.base import find
 from steptime.environments.choose import interpreter
 from steptime.errors import StoreError
 from steptime.launch.local import HEARTBEAT_SECONDS, Ending, failure, record_of, run_worker
+from steptime.launch.nursery import Nurseries
 from steptime.launch.turn import turn
 from steptime.machine.describe import describe
 from steptime.probe.memory import Finding
@@ -37,11 +39,29 @@ class Settings:
     python: str = ""
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     wait_for_turn: bool = True
+    fresh: bool = False
+    """a new interpreter for every case, instead of a fork of one that has imported the framework"""
 
 
 def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) -> Iterator[Record]:
     """Yields the record of each case as it is stored; cases that have one already are yielded without being run."""
-    done, prober = finished(store, sweep), Prober(describe().id, watcher.say)
+    done = finished(store, sweep)
+    tools = Tools(Prober(describe().id, watcher.say), Nurseries(folder_of(store, sweep) / "nursery"))
+    with contextlib.closing(tools.nurseries):
+        yield from _run_cases(store, sweep, settings, watcher, done, tools)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What is shared between the cases of a sweep."""
+
+    prober: Prober
+    nurseries: Nurseries
+
+
+def _run_cases(
+    store: Store, sweep: Sweep, settings: Settings, watcher: Watcher, done: dict[str, Record], tools: Tools
+) -> Iterator[Record]:
     for case in sweep.cases:
         watcher.case_begins(case)
         record = done.get(case_key(case))
@@ -49,7 +69,7 @@ def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) 
             with turn(
                 settings.wait_for_turn, lambda: watcher.say("another steptime is measuring on this machine; waiting for it")
             ):
-                record = run_case(store, sweep, case, settings, watcher, prober)
+                record = run_case(store, sweep, case, settings, watcher, tools)
         watcher.case_ends(record)
         yield record
 
@@ -76,17 +96,18 @@ def _collect(store: Store, sweep: Sweep) -> None:
             store.put(failure(job, "cancelled", "steptime itself ended while this case ran", path.parent, Ending()))
 
 
-def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher: Watcher, prober: Prober) -> Record:
+def run_case(store: Store, sweep: Sweep, case: Case, settings: Settings, watcher: Watcher, tools: Tools) -> Record:
     """One case, measured or failed, and stored. After Ctrl-C a `cancelled` record is stored and the interrupt passed on."""
     python = interpreter(case.backend, settings.python)
+    prober = tools.prober
     finding = prober.finding(case, python)
     job = _job(sweep, case, finding, prober.peak_flops(case))
     folder = job_folder(store, sweep, case)
     _clear(folder)
     try:
-        ending = run_worker(
-            job, folder, folder_of(store, sweep), python, lambda e: watcher.event(case, e), settings.heartbeat_seconds
-        )
+        nursery = None if settings.fresh else tools.nurseries.get(python, case.backend, job.environment)
+        shared = folder_of(store, sweep)
+        ending = run_worker(job, folder, shared, python, lambda e: watcher.event(case, e), settings.heartbeat_seconds, nursery)
     except KeyboardInterrupt:
         store.put(failure(job, "cancelled", "interrupted", folder, Ending()))
         raise

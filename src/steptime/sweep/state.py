@@ -23,6 +23,14 @@ class Sweep:
     cases: list[Case]
 
 
+@dataclass(frozen=True)
+class Heading:
+    """A sweep without its cases, which may be 100,000."""
+
+    id: str
+    plan: str
+
+
 def plan_hash(cases: Sequence[Case]) -> str:
     return hashlib.sha256("".join(case_key(case) for case in cases).encode()).hexdigest()[:12]
 
@@ -51,9 +59,9 @@ def latest(store: Store, cases: Sequence[Case]) -> Sweep | None:
     wanted = plan_hash(cases)
     for path in sorted(store.root.glob("sweeps/*/sweep.json"), reverse=True):
         try:
-            sweep = msgspec.json.decode(path.read_bytes(), type=Sweep)
+            content = path.read_bytes()
+            if msgspec.json.decode(content, type=Heading).plan == wanted:
+                return msgspec.json.decode(content, type=Sweep)
         except (OSError, msgspec.DecodeError):
             continue
-        if sweep.plan == wanted:
-            return sweep
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -15,10 +16,17 @@ JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
 
 
 def main(arguments: list[str]) -> int:
+    if len(arguments) == 3 and arguments[0] == "--nursery":
+        from steptime.worker.nursery import serve
+
+        return serve(int(arguments[1]), arguments[2])
     if len(arguments) != 1 or not (Path(arguments[0]) / JOB).is_file():
         print(f"usage: python steptime-worker.pyz JOB_DIR, a folder with {JOB} in it", file=sys.stderr)
         return 2
-    folder = Path(arguments[0])
+    return run_folder(Path(arguments[0]))
+
+
+def run_folder(folder: Path) -> int:
     job = from_json(Job, (folder / JOB).read_text())
     os.environ.update(job.environment)  # before anything that reads it: numpy and the frameworks come later
     return perform(job, folder)
@@ -46,10 +54,13 @@ def perform(job: Job, folder: Path) -> int:
         kind = "out_of_memory" if is_out_of_memory(problem) else "crash"
         lines = str(problem).strip().splitlines() or [""]
         name, content = RECORD, _failure(job, kind, f"{type(problem).__name__}: {lines[0]}"[:500], born)
-    if name:
-        write_text(folder / name, to_json(content))
+    try:
+        if name:
+            write_text(folder / name, to_json(content))
+    except OSError as problem:  # told through the pipe, since a full disk takes no log either
+        events.send("problem", message=f"cannot write {name}: {problem.strerror}")
+        return 1
     events.send("end")
-    sys.stdout.flush()
     return 0
 
 
@@ -85,8 +96,13 @@ def _failure(job: Job, kind: str, message: str, born: float) -> Any:
     )
 
 
+def finish(code: int) -> None:
+    """Ends at once: a framework's threads at exit must not turn a finished record into a crash."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # a framework's threads at exit must not turn a finished record into a crash
+    finish(main(sys.argv[1:]))

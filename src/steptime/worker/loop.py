@@ -49,7 +49,7 @@ def measure(program: Program, budget: Budget, report: Report) -> Run:
         marks = array("d", bytes(8 * (1 + _block_steps(run.seconds, budget))))
         timed_block(program.step, program.wait, program.clock, marks)
         run.seconds += [end - begin for begin, end in zip(marks, marks[1:])]
-        spent += marks[-1] - marks[0]
+        spent += marks[-1] - marks[0] if len(run.seconds) > 1 else 0.0  # the first step may compile for longer than all others
         _note_loss(run, program.loss())
         run.samples.append((len(run.seconds), contention.sample()))
         report(run.seconds)

@@ -14,6 +14,7 @@ from typing import Optional
 
 from steptime import __version__
 from steptime.backends.base import Backend, Program, check_options, find
+from steptime.errors import Unsupported
 from steptime.machine.contention import judge
 from steptime.machine.cpus import affinity
 from steptime.machine.describe import describe
@@ -90,6 +91,8 @@ def measured(job: Job, events: Events, born: float) -> Record:
 
 
 def build_program(backend: Backend, graph: Graph, case: Case) -> Program:
+    if (case.data, case.data_store) != ("synthetic", "dram"):
+        raise Unsupported(f"data {case.data} from {case.data_store}: only synthetic data, made in memory (dram), are fed so far")
     refuse_hopeless(graph, case)
     guard_memory(case)
     backend.check(case)

@@ -1,0 +1,124 @@
+"""What `steptime run --dry-run` prints: the cases, or a summary of many, and how long they would take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
+
+from steptime.cli.printing import table
+from steptime.cli.progress import case_words
+from steptime.machine.describe import describe
+from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
+from steptime.plan.expand import Expansion, expanded
+from steptime.plan.finish import SCALARS
+from steptime.schema import Case
+from steptime.store.files import Store
+
+FEW = 20
+"""so many cases are listed; of more, the first and the last"""
+ENDS = 4
+MOST_VALUES = 8
+IN_WORDS = ("model", "phase", "backend", "precision", "batch")
+"""what case_words says"""
+
+Counts = dict[str, Counter[Any]]
+
+
+def preview(expansion: Expansion, store: Store, as_json: bool, every: bool) -> int:
+    cases = expanded(expansion)
+    if as_json:
+        _print_json(cases)
+        return 0
+    varied = varying(cases)
+    said = {*expansion.plan.keys, "repeat"} - {*IN_WORDS}
+    for line in case_lines(cases, every, [name for name in varied if name in said]):
+        print(line)
+    if len(cases) > FEW:
+        rows = [(name, str(len(found)), _values(found)) for name, found in varied.items()]
+        print("\n" + table(("varies", "values", "cases of each"), rows) + "\n")
+    for line in _closing(expansion, cases, Estimator(store.read()[0], describe().id)):
+        print(line)
+    return 0
+
+
+def _print_json(cases: Sequence[Case]) -> None:
+    import msgspec
+
+    encode = msgspec.json.Encoder().encode
+    for case in cases:
+        print(encode(case).decode())
+
+
+def varying(cases: Sequence[Case]) -> Counts:
+    """The fields and options that have more than one value, with how many cases have each."""
+    counts: Counts = {name: Counter(map(attrgetter(name), cases)) for name in SCALARS}
+    for group in ("model_options", "backend_options"):
+        tables = {id(options): options for options in map(attrgetter(group), cases)}
+        numbers = Counter(map(id, map(attrgetter(group), cases)))  # cases of the same options share one table
+        for key in dict.fromkeys(key for options in tables.values() for key in options):
+            found: Counter[Any] = Counter()
+            for identity, number in numbers.items():
+                found[tables[identity].get(key, "-")] += number
+            counts[f"{group}.{key}"] = found
+    return {name: found for name, found in counts.items() if len(found) > 1}
+
+
+def case_lines(cases: Sequence[Case], every: bool, also: Sequence[str]) -> list[str]:
+    """Each case in words, with those of its other values that differ among the cases."""
+    lines = [f"{case_words(case)}{_others(case, also)}" for case in _shown(cases, every)]
+    if len(lines) < len(cases):
+        lines.insert(ENDS, f"... {len(cases) - len(lines):,} more; --all lists them")
+    return lines
+
+
+def _shown(cases: Sequence[Case], every: bool) -> Sequence[Case]:
+    return cases if every or len(cases) <= FEW else [*cases[:ENDS], *cases[-ENDS:]]
+
+
+def _others(case: Case, also: Sequence[str]) -> str:
+    found = []
+    for name in also:
+        group, _, key = name.rpartition(".")
+        if group != "model_options":  # those are in the model's name
+            value = getattr(case, group).get(key) if group else getattr(case, name)
+            found.append("" if value is None else f" {key} {value}")
+    return "".join(found)
+
+
+def _values(found: Counter[Any]) -> str:
+    shown = [f"{value} ×{number}" for value, number in list(found.items())[:MOST_VALUES]]
+    return ", ".join(shown) + (f", and {len(found) - MOST_VALUES} more" if len(found) > MOST_VALUES else "")
+
+
+def _closing(expansion: Expansion, cases: Sequence[Case], estimator: Estimator) -> list[str]:
+    for case in cases:
+        estimator.add(case)
+    count = "1 case" if len(cases) == 1 else f"{len(cases):,} cases"
+    left_out = [
+        f"{number:,} {why}"
+        for number, why in ((expansion.excluded, "excluded"), (expansion.repeated, "the same as another"))
+        if number
+    ]
+    notes = f" ({', '.join(left_out)})" if left_out else ""
+    total = estimator.total
+    return [f"{count}{notes}", f"about {duration(total.seconds)}: {_ways(total.counts, cases)}"]
+
+
+def _ways(counts: dict[str, int], cases: Sequence[Case]) -> str:
+    most = max(case.budget.max_seconds for case in cases)
+    words = {
+        SAME: "as long as the same case took before",
+        RELATED: "from the same model, backend, phase and device at the nearest batch measured",
+        FAILED: "unsupported before, only started",
+        BUDGET: f"never measured here, so the whole budget of at most {most:g} s and {START_SECONDS:g} s to start",
+    }
+    return "; ".join(f"{counts[how]:,} {text}" for how, text in words.items() if counts[how])
+
+
+def duration(seconds: float) -> str:
+    for unit, length in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,169 @@
+"""A plan and this machine give cases. The only way from what is asked for to what is run.
+
+In order: constants, rows and axes; derived values; overrides; conditions. Whatever depends on a few values only (a formula, a
+model's options) is worked out once for each distinct set of them, so that 100,000 cases take about a second.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from steptime.backends.base import find, names
+from steptime.environments.install import environment
+from steptime.errors import UsageError
+from steptime.machine.cpus import usable_threads
+from steptime.models import zoo
+from steptime.plan.expression import Scalar
+from steptime.plan.fields import DEFAULTS, INSTALLED
+from steptime.plan.finish import Finisher
+from steptime.plan.formulas import Formulas
+from steptime.plan.plan import CaseValues, Plan, Values
+from steptime.schema import Case
+
+MOST_CASES = 1_000_000
+Step = Callable[[CaseValues], None]
+
+
+@dataclass
+class Expansion:
+    """The cases of a plan, made as they are asked for; iterate over it once."""
+
+    plan: Plan
+    repeated: int = 0
+    """cases that came out the same as an earlier one and were left out"""
+    excluded: int = 0
+    _seen: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.plan = _resolved(self.plan)
+        self._formulas = Formulas(self.plan)
+        self._finish = Finisher(self.plan)
+        if self.combinations > MOST_CASES:
+            raise UsageError(f"{self.plan.name} has {self.combinations:,} combinations; at most {MOST_CASES:,}")
+
+    @property
+    def combinations(self) -> int:
+        """Before any is excluded."""
+        every = math.prod(map(len, self.plan.axes.values())) * self.plan.repeats
+        rows = self.plan.rows or [{}]
+        return every * sum(math.prod(map(len, {**self.plan.constants, **row}.values())) for row in rows)
+
+    def __iter__(self) -> Iterator[Case]:
+        steps = self._steps()
+        keep, finish, seen = self._formulas.kept, self._finish, self._seen
+        for values in _combinations(self.plan):
+            for step in steps:
+                step(values)
+            if not keep(values):
+                self.excluded += 1
+                continue
+            identity = finish.identity(values)
+            if identity in seen:
+                self.repeated += 1
+                continue
+            seen.add(identity)
+            yield finish.case(values, identity)
+
+    def _steps(self) -> list[Step]:
+        """What is done to every combination; only what this plan needs."""
+        steps: list[Step] = []
+        if self.plan.texts:
+            steps.append(self._finish.type_texts)
+        steps.append(_own_values)
+        if self.plan.derived:
+            steps.append(self._formulas.derive)
+        if self.plan.overrides:
+            steps.append(self._formulas.override)
+        return [*steps, _forget_optimizer]
+
+
+def expanded(expansion: Expansion) -> list[Case]:
+    """All cases, in the order in which they are run; none is an error."""
+    with _no_collection():
+        cases = list(expansion)
+    if not cases:
+        raise UsageError(f"{expansion.plan.name} has no cases: its conditions exclude them all")
+    return cases
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Cases hold no cycles; looking for some among 100,000 of them takes a quarter of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _own_values(values: CaseValues) -> None:
+    """The model's batch and rate where the plan gives none."""
+    if values["batch"] is None or values["learning_rate"] is None:
+        model = zoo.find(values["model"])
+        values["batch"] = values["batch"] or model.batch
+        values["learning_rate"] = values["learning_rate"] or model.learning_rate
+
+
+def _forget_optimizer(values: CaseValues) -> None:
+    """Inference has none."""
+    if values["phase"] != "training":
+        values["optimizer"] = "none"
+
+
+def _resolved(plan: Plan) -> Plan:
+    """With a model, and with `installed` replaced by names."""
+    if not ("model" in plan.constants or "model" in plan.axes or (plan.rows and all("model" in row for row in plan.rows))):
+        raise UsageError(
+            f"{plan.name} names no model; give one in [constants], [axes] or every one of [[cases]], or with --model"
+        )
+    if not any(INSTALLED in table.get("backend", ()) for table in plan.tables):
+        return plan
+    return dataclasses.replace(
+        plan,
+        constants=_with_installed(plan, plan.constants),
+        axes=_with_installed(plan, plan.axes),
+        rows=[_with_installed(plan, row) for row in plan.rows],
+    )
+
+
+def _with_installed(plan: Plan, values: Values) -> Values:
+    asked = values.get("backend", ())
+    if INSTALLED not in asked:
+        return values
+    frameworks = [name for name in names() if find(name).environment_name]
+    ready = [name for name in frameworks if environment(find(name).environment_name).ready]
+    if not ready:
+        first = find(frameworks[0]).environment_name
+        raise plan.problem("backend", f"no framework is installed; run: steptime setup {first}   (or choose one with --backend)")
+    chosen = itertools.chain.from_iterable(ready if name == INSTALLED else [name] for name in asked)
+    return {**values, "backend": list(dict.fromkeys(chosen))}
+
+
+def _combinations(plan: Plan) -> Iterator[CaseValues]:
+    """Repeats outermost, so that drift of the machine does not fall on one case; or, grouped, innermost."""
+    everywhere: Mapping[str, Scalar | None] = {
+        **DEFAULTS,
+        "backend": "pytorch",
+        "batch": None,
+        "learning_rate": None,
+        "threads": usable_threads(),
+    }
+    repeats = list(range(plan.repeats))
+    outer = repeats if plan.order == "interleaved" else [0]
+    for repeat in outer:
+        for row in plan.rows or [{}]:
+            varied: dict[str, Sequence[Any]] = {**plan.constants, **row, **plan.axes}
+            varied["repeat"] = [repeat] if plan.order == "interleaved" else repeats
+            for values in itertools.product(*varied.values()):
+                found: CaseValues = {**everywhere}
+                found.update(zip(varied, values))
+                yield found

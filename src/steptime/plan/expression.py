@@ -1,0 +1,115 @@
+"""The small language of conditions and derived values: its trees, and their text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steptime.errors import UsageError
+
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in")
+FUNCTIONS = ("min", "max")
+WORDS = ("and", "or", "not", "in", "true", "false", *FUNCTIONS)
+
+Scalar = int | float | bool | str
+
+
+@dataclass(frozen=True)
+class Literal:
+    value: Scalar
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Name:
+    path: str
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list, or with a function the arguments of it."""
+
+    items: tuple[Node, ...]
+    function: str = ""
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Unary:
+    """not, -"""
+
+    sign: str
+    operand: Node
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Binary:
+    """and, or, arithmetic"""
+
+    sign: str
+    left: Node
+    right: Node
+    column: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """a < b < c, as in mathematics and Python."""
+
+    first: Node
+    rest: tuple[tuple[str, Node], ...]
+    column: int = field(default=0, compare=False)
+
+
+Node = Literal | Name | Items | Unary | Binary | Comparison
+
+
+class ExpressionError(UsageError):
+    def __init__(self, text: str, column: int, problem: str) -> None:
+        shown = text if len(text) <= 80 else text[:77] + "..."
+        message = f'"{shown}", column {column}: {problem}'
+        super().__init__("".join(c if c.isprintable() else " " for c in message))
+
+
+def write(node: Node) -> str:
+    """The text of a tree; parsing it gives the same tree."""
+    if isinstance(node, Literal):
+        return _literal(node.value)
+    if isinstance(node, Name):
+        return node.path
+    if isinstance(node, Items):
+        items = ", ".join(map(write, node.items))
+        return f"{node.function}({items})" if node.function else f"[{items}]"
+    if isinstance(node, Unary):
+        return f"{node.sign} {_operand(node.operand)}" if node.sign == "not" else f"-{_operand(node.operand)}"
+    if isinstance(node, Binary):
+        return f"{_operand(node.left)} {node.sign} {_operand(node.right)}"
+    return " ".join([_operand(node.first), *(f"{sign} {_operand(right)}" for sign, right in node.rest)])
+
+
+def _operand(node: Node) -> str:
+    return write(node) if isinstance(node, Literal | Name | Items) else f"({write(node)})"
+
+
+def _literal(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return repr(value)
+
+
+def names(node: Node) -> list[Name]:
+    """Every name in it, in the order of the text."""
+    if isinstance(node, Name):
+        return [node]
+    if isinstance(node, Items):
+        return [name for item in node.items for name in names(item)]
+    if isinstance(node, Unary):
+        return names(node.operand)
+    if isinstance(node, Binary):
+        return names(node.left) + names(node.right)
+    if isinstance(node, Comparison):
+        return names(node.first) + [name for _, right in node.rest for name in names(right)]
+    return []

@@ -1,0 +1,81 @@
+"""The last step from values to a case: options typed and checked, each distinct set of them once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from steptime.backends.base import check_options, find
+from steptime.errors import SteptimeError, UsageError
+from steptime.models import zoo
+from steptime.plan.fields import GROUPS, check, group_of
+from steptime.plan.plan import CaseValues, Plan
+from steptime.schema import Budget, Case, option_value
+
+known_backend = cache(find)
+"""find looks into the folder of backends each time"""
+SCALARS = tuple(f.name for f in dataclasses.fields(Case) if f.name not in GROUPS)
+"""the fields of a case in their order; the groups come after them"""
+
+
+class Finisher:
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        keys = [key for key in plan.keys if group_of(key)]
+        self._keys = {group: [key for key in keys if group_of(key) == group] for group in GROUPS}
+        self._measured = [*SCALARS, *(key for key in keys if group_of(key) != "labels")]
+        self._grouped = ["model", "backend", *keys]
+        self._derived = [key for key in plan.derived if group_of(key) != "labels"]
+        self._known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._checked: set[tuple[Any, ...]] = set()
+
+    def identity(self, values: CaseValues) -> tuple[Any, ...]:
+        """What makes it another case: all but the labels; it begins with SCALARS."""
+        return tuple(map(values.get, self._measured))
+
+    def type_texts(self, values: CaseValues) -> None:
+        """Options from the command line, as the kind that the model or the backend says."""
+        for key in self._plan.texts:
+            group, _, name = key.partition(".")
+            options = zoo.find(values["model"]).options if group == "model_options" else known_backend(values["backend"]).options
+            values[key] = option_value(values[key], options.get(name))
+
+    def case(self, values: CaseValues, identity: tuple[Any, ...]) -> Case:
+        for key in self._derived:
+            self._check_derived(key, values[key])
+        grouped = tuple(map(values.get, self._grouped))
+        groups = self._known.get(grouped) or self._known.setdefault(grouped, self._groups(values))
+        return Case(*identity[: len(SCALARS)], *groups)
+
+    def _groups(self, values: CaseValues) -> tuple[Any, ...]:
+        """In the order of a case's fields; one of each for all cases that have the same."""
+        model_options, backend_options = self._given("model_options", values), self._given("backend_options", values)
+        self._check_options(values["model"], model_options, "model_options", zoo.build)
+        self._check_options(known_backend(values["backend"]), backend_options, "backend_options", check_options)
+        return model_options, backend_options, Budget(**self._given("budget", values)), self._given("labels", values)
+
+    def _given(self, group: str, values: CaseValues) -> dict[str, Any]:
+        return {key.partition(".")[2]: values[key] for key in self._keys[group] if values.get(key) is not None}
+
+    def _check_derived(self, key: str, value: object) -> None:
+        if (key, value) in self._checked:
+            return
+        try:
+            check(key, value)
+        except UsageError as problem:
+            formula = self._plan.derived[key]
+            raise UsageError(f'{formula.place}"{formula.text}": {problem}') from None
+        self._checked.add((key, value))
+
+    def _check_options(self, owner: Any, options: dict[str, Any], group: str, checked: Callable[..., object]) -> None:
+        identity = (group, owner, *options.items())
+        if identity in self._checked:
+            return
+        self._checked.add(identity)
+        try:
+            checked(owner, options)
+        except SteptimeError as problem:
+            guilty = next((key for key in options if f"{key} " in str(problem) or f"'{key}'" in str(problem)), "")
+            raise self._plan.problem(f"{group}.{guilty}" if guilty else "model", problem) from None

@@ -1,0 +1,155 @@
+"""On which line of a TOML text a key stands. tomllib says what a file holds, not where; errors should say where.
+
+The text has been accepted by tomllib before, so that this scan need not check anything: it only has to follow the nesting.
+"""
+
+from __future__ import annotations
+
+import re
+
+Path = tuple[str | int, ...]
+"""keys, and positions in arrays: ("override", 1, "set", "batch")"""
+
+BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+BASIC = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+LITERAL = re.compile(r"'[^']*'")
+LONG = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}', re.DOTALL)
+PLAIN = re.compile(r"[^\s,\]}#]+(?:[ ][0-9][^\s,\]}#]*)?")
+"""numbers, truth values, dates; a date may have one space before its time"""
+ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
+
+
+def lines_of(text: str) -> dict[Path, int]:
+    """Every key and every array element of a document, with its line, counted from 1."""
+    scanner = _Scanner(text)
+    scanner.document()
+    return scanner.lines
+
+
+def line_of(lines: dict[Path, int], path: Path) -> int:
+    """Of the path, or of the nearest of its ancestors that is written down."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path, 1)
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.lines: dict[Path, int] = {}
+        self._text = text
+        self._at = 0
+        self._counted = (0, 1)
+        self._lengths: dict[Path, int] = {}
+        """of the arrays of tables so far"""
+
+    def document(self) -> None:
+        table: Path = ()
+        self._skip()
+        while self._at < len(self._text):
+            if self._take("[["):
+                table = self._table(array=True)
+            elif self._take("["):
+                table = self._table(array=False)
+            else:
+                self._pair(table)
+            self._skip()
+
+    def _skip(self) -> None:
+        self._match(BLANK)
+
+    def _match(self, pattern: re.Pattern[str]) -> str | None:
+        found = pattern.match(self._text, self._at)
+        if found:
+            self._at = found.end()
+        return found.group() if found else None
+
+    def _take(self, sign: str) -> bool:
+        there = self._text.startswith(sign, self._at)
+        self._at += len(sign) if there else 0
+        return there
+
+    def _note(self, path: Path) -> None:
+        """Each path is noted where it first appears."""
+        at, line = self._counted
+        line += self._text.count("\n", at, self._at)
+        self._counted = (self._at, line)
+        self.lines.setdefault(path, line)
+
+    def _table(self, array: bool) -> Path:
+        """The header's path, in which each array of tables is represented by its last element so far."""
+        path: Path = ()
+        keys = self._keys()
+        for position, key in enumerate(keys):
+            path = (*path, key)
+            self._note(path)
+            if array and position == len(keys) - 1:
+                self._lengths[path] = self._lengths.get(path, 0) + 1
+            if path in self._lengths:
+                path = (*path, self._lengths[path] - 1)
+                self._note(path)
+        self._take("]]" if array else "]")
+        return path
+
+    def _keys(self) -> list[str]:
+        found = [self._key()]
+        while self._dot():
+            found.append(self._key())
+        return found
+
+    def _dot(self) -> bool:
+        self._skip()
+        return self._take(".")
+
+    def _key(self) -> str:
+        self._skip()
+        if basic := self._match(BASIC):
+            return re.sub(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", _unescaped, basic[1:-1])
+        if literal := self._match(LITERAL):
+            return literal[1:-1]
+        bare = self._match(BARE)
+        if bare is None:
+            raise ValueError(f"no key at {self._at}")
+        return bare
+
+    def _pair(self, table: Path) -> None:
+        self._skip()
+        path = table
+        self._skip()
+        for key in self._keys():
+            path = (*path, key)
+            self._note(path)
+        self._skip()
+        self._take("=")
+        self._value(path)
+
+    def _value(self, path: Path) -> None:
+        self._skip()
+        if self._take("["):
+            self._array(path)
+        elif self._take("{"):
+            self._inline(path)
+        elif not (self._match(LONG) or self._match(BASIC) or self._match(LITERAL) or self._match(PLAIN)):
+            raise ValueError(f"no value at {self._at}")
+
+    def _array(self, path: Path) -> None:
+        position = 0
+        while not self._ends("]"):
+            self._note((*path, position))
+            self._value((*path, position))
+            position += 1
+
+    def _inline(self, path: Path) -> None:
+        while not self._ends("}"):
+            self._pair(path)
+
+    def _ends(self, bracket: str) -> bool:
+        self._skip()
+        self._take(",")
+        self._skip()
+        return self._take(bracket)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    letters = found.group(1)
+    return chr(int(letters[1:], 16)) if letters[0] in "uU" else ESCAPES.get(letters, letters)

@@ -1,0 +1,90 @@
+import json
+
+import pytest
+
+from steptime.cli.main import VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_and_a_page_in_the_docs(steptime, verb):
+    done = steptime(verb, "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"Usage: steptime {verb}")
+
+
+def test_models_are_listed_with_their_counts(steptime):
+    rows = {row["name"]: row for row in steptime("models", "--json").json}
+    assert rows["mnist_cnn"]["parameters"] == 3_274_634
+    assert rows["resnet50"]["gflops_forward"] == pytest.approx(8.178, abs=0.01)
+
+
+def test_a_model_is_drawn_layer_by_layer(steptime):
+    done = steptime("models", "alexnet_conv")
+    for layer in ("conv1", "56x56x64", "pool1", "27x27x64", "pool5", "6x6x256", "2,469,696 parameters"):
+        assert layer in done.out
+
+
+def test_backends_say_how_to_install_what_is_missing(steptime):
+    rows = {row["backend"]: row for row in steptime("backends", "--json").json}
+    assert rows["null"]["installed"] is True
+    assert rows["pytorch"]["installed"] is False
+    assert rows["pytorch"]["install"] == "steptime setup pytorch"
+
+
+def test_doctor_proves_what_works_and_says_what_to_do(steptime):
+    done = steptime("doctor", "null", "reference", "pytorch", "--json")
+    assert done.code == 1
+    works = {row["backend"]: row["works"] for row in done.json}
+    assert works == {"null": True, "reference": True, "pytorch": False}
+    assert done.json[2]["remedy"] == "steptime setup pytorch"
+
+
+def test_doctor_notices_an_interpreter_without_the_framework(steptime):
+    import sys
+
+    done = steptime("doctor", "pytorch", "--python", sys.executable, "--json")
+    assert done.code == 1
+    assert "No module named 'torch'" in done.json[0]["seen"]
+
+
+def test_a_half_installed_environment_is_not_taken_for_a_whole_one(steptime, home):
+    folder = home / "environments" / "pytorch" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "python").write_text("#!/bin/sh\n")
+    done = steptime("doctor", "pytorch", "--json")
+    assert "is not finished" in done.json[0]["seen"]
+
+
+def test_the_machine_is_described(steptime):
+    (machine,) = steptime("machine", "--json").json
+    assert machine["cores"] >= 1 and machine["cpu"]
+    assert "usable CPUs" in steptime("machine").out
+
+
+def test_export_writes_a_file(steptime, tmp_path):
+    steptime("run", "mlp", "-B", "fake", "--phase", "training")
+    assert steptime("export", tmp_path / "out.csv").code == 0
+    assert (tmp_path / "out.csv").read_text().startswith("id,phase,model,")
+    assert len(steptime("export", "--format", "psc").out.splitlines()) == 2
+    assert json.loads(steptime("export", "--format", "json").out)["status"] == "ok"
+
+
+def test_show_explains_a_record(steptime):
+    steptime("run", "mlp", "-B", "fake", "--phase", "training")
+    done = steptime("show")
+    for words in (
+        "mean speed",
+        "95% interval",
+        "warm-up",
+        "repeat it",
+        "verdict",
+        "parameters",
+        "energy                unavailable"[:6],
+    ):
+        assert words in done.out
+
+
+def test_an_empty_store_says_what_to_do(steptime):
+    done = steptime("list")
+    assert done.code == 0
+    assert "`steptime run` makes some" in done.err

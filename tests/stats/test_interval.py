@@ -1,0 +1,71 @@
+"""The interval must cover the truth as often as it says, on series that are as unfriendly as real steps."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steptime.schema import Budget
+from steptime.stats.interval import effective_steps, mean_interval
+from steptime.stats.steady import steady_start
+from steptime.stats.stopping import Stopping
+from steptime.stats.summary import summarise
+
+TRUTH = 0.01
+
+
+def correlated(random, count, rho, noise):
+    """Step times around TRUTH with lag-1 autocorrelation rho and relative deviation `noise`; a few slow ones first."""
+    deviation = np.empty(count)
+    fresh = random.standard_normal(count) * np.sqrt(1 - rho**2)
+    deviation[0] = random.standard_normal()
+    for i in range(1, count):
+        deviation[i] = rho * deviation[i - 1] + fresh[i]
+    series = TRUTH * np.maximum(0.1, 1 + noise * deviation)
+    series[:5] *= 3
+    return series
+
+
+def as_a_worker_would(series, budget):
+    """The whole procedure: blocks, stopping rule, warm-up, summary."""
+    stopping, done = Stopping(budget), 1
+    while not stopping.reason(series[:done], float(series[:done].sum())) and done < len(series):
+        done = min(done + min(25, done), len(series))
+    return summarise(series[steady_start(series[:done]) : done], 1)
+
+
+@pytest.mark.parametrize(("rho", "noise"), [(0.0, 0.05), (0.3, 0.1), (0.5, 0.05), (0.8, 0.03), (0.8, 0.1), (0.9, 0.05)])
+def test_the_95_percent_interval_covers_the_truth_in_93_of_100_series_or_more(rho, noise):
+    random = np.random.default_rng(2024)
+    budget = Budget(max_seconds=15.0)
+    covered = 0
+    for _ in range(500):
+        summary = as_a_worker_would(correlated(random, 1500, rho, noise), budget)
+        covered += summary.ci_low <= 1 / TRUTH <= summary.ci_high
+    assert covered >= 0.93 * 500
+
+
+def test_the_textbook_error_would_not_have_covered_it():
+    random, covered = np.random.default_rng(5), 0
+    for _ in range(200):
+        series = correlated(random, 400, 0.8, 0.05)[5:]
+        covered += abs(series.mean() - TRUTH) <= 1.96 * series.std() / np.sqrt(len(series))
+    assert covered < 0.8 * 200
+
+
+def test_dependence_shrinks_the_effective_sample():
+    random = np.random.default_rng(6)
+    assert effective_steps(correlated(random, 2000, 0.0, 0.05)[5:]) > 1500
+    assert effective_steps(correlated(random, 2000, 0.9, 0.05)[5:]) < 300
+
+
+@given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=200))
+def test_the_mean_lies_in_its_interval(series):
+    interval = mean_interval(series)
+    assert interval.low <= interval.mean * (1 + 1e-12) and interval.mean <= interval.high * (1 + 1e-12)
+
+
+@given(st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=100), st.floats(0.01, 100))
+def test_the_interval_scales_with_the_unit(series, factor):
+    plain, scaled = mean_interval(series), mean_interval([factor * s for s in series])
+    assert scaled.high == pytest.approx(factor * plain.high, rel=1e-6)

@@ -1,0 +1,60 @@
+import csv
+import io
+import json
+
+import pytest
+
+from steptime.errors import UnknownName
+from steptime.schema import Case, Record
+from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
+from steptime.store.files import Store
+from steptime.store.index import COLUMNS, index, row_of
+from tests.stats.test_invariants import record as measured
+
+FAILED = Record("f", "out_of_memory", Case("mlp", "pytorch", 8, labels={"site": "a,b"}), "2026-01-01T00:00:00.000+00:00")
+
+
+@pytest.fixture
+def rows():
+    return [row_of(measured()), row_of(FAILED)]
+
+
+def test_a_row_has_all_columns_and_missing_figures_are_none(rows):
+    for row in rows:
+        assert tuple(row) == COLUMNS
+    assert rows[0]["throughput"] == pytest.approx(8 / 0.1075)
+    assert rows[1]["throughput"] is None
+    assert rows[1]["status"] == "out_of_memory"
+
+
+def test_csv_has_every_column_and_leaves_missing_figures_empty(rows):
+    read = list(csv.DictReader(io.StringIO(csv_text(rows))))
+    assert tuple(read[0]) == COLUMNS
+    assert float(read[0]["throughput"]) == rows[0]["throughput"]
+    assert read[1]["throughput"] == ""
+    assert json.loads(read[1]["labels"]) == {"site": "a,b"}
+
+
+def test_psc_has_exactly_its_seven_columns_and_only_measured_cases(rows):
+    lines = psc_text(rows).splitlines()
+    assert lines[0] == "mean_speed,Mean_Time_Per_Step,speed_uncertainty,Speed_Jitter,gpu_type,num_gpu,staged_from"
+    assert tuple(lines[0].split(",")) == PSC_COLUMNS
+    assert len(lines) == 2
+    speed, seconds = (float(v) for v in lines[1].split(",")[:2])
+    assert speed * seconds == pytest.approx(8)
+
+
+def test_json_lines_are_one_object_each(rows):
+    assert [json.loads(line)["id"] for line in json_lines(rows).splitlines()] == ["x", "f"]
+
+
+def test_filters_name_the_columns_they_know(tmp_path):
+    store = Store(tmp_path)
+    store.prepare()
+    store.put(measured())
+    store.put(FAILED)
+    found = index(store)
+    assert [row["id"] for row in found.where({"status": ["ok", "crash"]})] == ["x"]
+    assert [row["id"] for row in found.where({"replica_batch": ["8"], "backend": ["pytorch"]})] == ["f"]
+    with pytest.raises(UnknownName, match="throughput"):
+        found.where({"throughputs": ["1"]})

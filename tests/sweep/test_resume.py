@@ -1,0 +1,121 @@
+"""The controller may be killed at any moment; finished cases are never measured twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from steptime.schema import case_key
+from steptime.store.files import Store
+
+SLEEPY = [
+    "-B",
+    "fake",
+    "--phase",
+    "training",
+    "-b",
+    "sleep=true",
+    "-b",
+    "step_ms=20.0",
+    "--max-steps",
+    "40",
+    "--min-steps",
+    "1000",
+]
+COMMAND = ["run", "mlp", "-n", "1,2,3", *SLEEPY]
+
+
+@pytest.fixture
+def store(home):
+    return Store(home / "store")
+
+
+def start(*arguments):
+    command = [Path(sys.executable).with_name("steptime"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy())
+
+
+def wait_until(true, seconds=30):
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
+
+
+def workers(home):
+    return [
+        p for p in Path("/proc").glob("[0-9]*/cmdline") if f"{home}/store".encode() in _bytes(p) and b"worker.pyz" in _bytes(p)
+    ]
+
+
+def _bytes(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def good(store):
+    return Counter(case_key(r.case) for r in store.read()[0] if r.status == "ok")
+
+
+def test_a_killed_controller_takes_its_worker_along_and_is_resumed(steptime, store, home):
+    controller = start(*COMMAND)
+    wait_until(lambda: len(store.paths()) == 1 and workers(home))
+    time.sleep(0.2)
+    controller.kill()
+    controller.communicate()
+    wait_until(lambda: not workers(home), seconds=10)
+    assert steptime(*COMMAND, "--resume").code == 0
+    assert sorted(good(store).values()) == [1, 1, 1]
+    cancelled = [r for r in store.read()[0] if r.status == "cancelled"]
+    assert [r.message for r in cancelled] == ["steptime itself ended while this case ran"]
+
+
+def test_resuming_a_finished_sweep_measures_nothing(steptime, store):
+    assert steptime(*COMMAND).code == 0
+    again = steptime(*COMMAND, "--resume", "--json")
+    assert again.code == 0
+    assert len(again.json) == 3
+    assert sorted(good(store).values()) == [1, 1, 1]
+
+
+def test_without_resume_the_same_command_measures_again(steptime, store):
+    quick = ["run", "mlp", "-B", "fake", "--phase", "training"]
+    assert steptime(*quick).code == steptime(*quick).code == 0
+    assert list(good(store).values()) == [2]
+
+
+def test_a_record_that_the_worker_finished_after_the_controller_died_is_not_lost(steptime, store):
+    assert steptime(*COMMAND).code == 0
+    store.paths()[0].unlink()  # as if the controller had died between the worker's end and the store
+    assert steptime(*COMMAND, "--resume").code == 0
+    assert sorted(good(store).values()) == [1, 1, 1]
+    assert not [r for r in store.read()[0] if r.status != "ok"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_finished_and_exits_130(store, home, number):
+    controller = start(*COMMAND)
+    wait_until(lambda: len(store.paths()) == 1 and workers(home))
+    time.sleep(0.2)
+    controller.send_signal(number)
+    _, errors = controller.communicate(timeout=20)
+    assert controller.returncode == 130
+    assert "interrupted" in errors and "Traceback" not in errors
+    statuses = Counter(r.status for r in store.read()[0])
+    assert statuses == {"ok": 1, "cancelled": 1}
+    assert not workers(home)
+
+
+def test_two_runs_in_the_same_folder_lose_nothing(store, home):
+    both = [start("run", "mlp", "-n", f"{n},{n + 1}", "-B", "fake", "--phase", "training") for n in (1, 3)]
+    for each in both:
+        each.communicate(timeout=60)
+        assert each.returncode == 0
+    assert sorted(good(store).values()) == [1, 1, 1, 1]
