@@ -1,4 +1,4 @@
-"""Interpreters that have frameworks. The tests' own has none."""
+"""Scripts that run in interpreters which have frameworks. The tests' own has none."""
 
 from __future__ import annotations
 
@@ -17,21 +17,11 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="session")
-def torch_python() -> Path:
-    """An interpreter with PyTorch and numpy."""
-    return _interpreter("STEPTIME_TEST_TORCH_PYTHON", "torch and numpy")
-
-
-@pytest.fixture(scope="session")
 def zoo_python() -> Path:
-    """An interpreter that has torchvision, timm and transformers as well."""
-    return _interpreter("STEPTIME_TEST_ZOO_PYTHON", "torch, numpy, torchvision, timm and transformers")
-
-
-def _interpreter(variable: str, packages: str) -> Path:
-    path = os.environ.get(variable, "")
+    """An interpreter with PyTorch, torchvision, timm and transformers."""
+    path = os.environ.get("STEPTIME_TEST_ZOO_PYTHON", "")
     if not path:
-        pytest.skip(f"{variable} is not set: it names an interpreter with {packages}")
+        pytest.skip("STEPTIME_TEST_ZOO_PYTHON is not set: it names an interpreter with torch, torchvision, timm and transformers")
     return Path(path)
 
 
