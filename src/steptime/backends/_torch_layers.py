@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
+import keyword
 import math
+import re
 from typing import Any, Callable, Optional
 
 import numpy as np
 
+from steptime.backends import _torch_sequence
+from steptime.backends._torch_layer import Arrays, Hint, Layer, function_module, same
 from steptime.backends.base import Array, Weights
 from steptime.errors import Unsupported
 from steptime.models import ops
 from steptime.models.graph import Graph, Node
-
-INPLACE_SAFE = (ops.Conv2d, ops.BatchNorm, ops.Dense, ops.Add)
-"""what may be overwritten by the activation that alone uses it: backward does not need it"""
-
-Arrays = tuple[Any, str, Callable[[Array], Array], Callable[[Array], Array]]
-
-
-class Layer:
-    """A torch module for one node, and how its arrays map to the graph's: name -> (owner, attribute, to torch, back)."""
-
-    def __init__(self, module: Any, arrays: Optional[dict[str, Arrays]] = None) -> None:
-        self.module = module
-        self.arrays = arrays or {}
-
-
-def same(array: Array) -> Array:
-    return array
 
 
 def conv2d(op: ops.Conv2d, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
@@ -59,12 +46,24 @@ def pool(op: ops.Pool, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
     extra = {"ceil_mode": op.ceil}
     if isinstance(op, ops.AvgPool):
         extra["count_include_pad"] = op.count_padding
-    if all(a == b and 2 * a <= k for (a, b), k in zip(pads, kernel)):
-        return Layer(make(kernel, strides, (pads[0][0], pads[1][0]), **extra))
+    before, after = (pads[0][0], pads[1][0]), (pads[0][1], pads[1][1])
+    if max(2 * p - k for p, k in zip(before, kernel)) <= 0:
+        if before == after:
+            return Layer(make(kernel, strides, before, **extra))
+        if ceil_reaches(op, x):
+            return Layer(make(kernel, strides, before, **{**extra, "ceil_mode": True}))
     if isinstance(op, ops.AvgPool) and not op.count_padding:
         raise Unsupported("pytorch has no average pooling with uneven padding that is not counted")
     padding = torch.nn.ConstantPad2d((*pads[1], *pads[0]), value)
     return Layer(torch.nn.Sequential(padding, make(kernel, strides, **extra)))
+
+
+def ceil_reaches(op: ops.Pool, x: ops.Shape) -> bool:
+    """Whether uneven padding, more at the end, is the same as rounding the output size up: that needs no padded copy."""
+    size, kernel, strides, _, pads = op.window(x)
+    counted = isinstance(op, ops.AvgPool) and op.count_padding
+    rounded = (op._ceil_size(x[i], kernel[i], strides[i], (pads[i][0], pads[i][0])) for i in (0, 1))
+    return not counted and tuple(rounded) == size
 
 
 def global_avg_pool(op: ops.GlobalAvgPool, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
@@ -117,9 +116,11 @@ def lrn(op: ops.LRN, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
 def activation(op: ops.Activation, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
     import torch
 
-    if op.kind == "relu":
-        return Layer(torch.nn.ReLU(inplace=hint.inplace))
-    return Layer({"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid}[op.kind]())
+    if op.kind in ("relu", "relu6"):
+        return Layer({"relu": torch.nn.ReLU, "relu6": torch.nn.ReLU6}[op.kind](inplace=hint.inplace))
+    if op.kind.startswith("gelu"):
+        return Layer(torch.nn.GELU("tanh" if op.kind == "gelu_tanh" else "none"))
+    return Layer({"tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid, "silu": torch.nn.SiLU}[op.kind]())
 
 
 def dropout(op: ops.Dropout, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
@@ -132,7 +133,7 @@ def flatten(op: ops.Flatten, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer
     import torch
 
     if len(shapes[0]) == 3 and hint.to_last:
-        return Layer(_module(lambda x: x.permute(0, 2, 3, 1).flatten(1)))
+        return Layer(function_module(lambda x: x.permute(0, 2, 3, 1).flatten(1)))
     return Layer(torch.nn.Flatten())
 
 
@@ -143,14 +144,34 @@ def add(op: ops.Add, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
             out = out + x
         return out
 
-    return Layer(_module(total))
+    return Layer(function_module(total))
+
+
+def multiply(op: ops.Multiply, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    x, y = shapes
+    if x == y:
+        return Layer(function_module(lambda a, b: a * b))
+    if len(x) == 3:
+        return Layer(function_module(lambda a, b: a * b[:, :, None, None]))
+    return Layer(function_module(lambda a, b: a * b[:, None]))
+
+
+def scale(op: ops.Scale, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    return Layer(function_module(lambda x: x * op.factor))
+
+
+def pad(op: ops.Pad, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+    import torch
+
+    amounts = (*op.columns, *op.rows, *op.channels)
+    return Layer(function_module(lambda x: torch.nn.functional.pad(x, amounts)))
 
 
 def concat(op: ops.Concat, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
     import torch
 
     axis = 1 if len(shapes[0]) == 3 else -1
-    return Layer(_module(lambda *xs: torch.cat(xs, axis)))
+    return Layer(function_module(lambda *xs: torch.cat(xs, axis)))
 
 
 TABLE: dict[type, Callable[[Any, tuple[ops.Shape, ...], Any], Layer]] = {
@@ -165,28 +186,12 @@ TABLE: dict[type, Callable[[Any, tuple[ops.Shape, ...], Any], Layer]] = {
     ops.Dropout: dropout,
     ops.Flatten: flatten,
     ops.Add: add,
+    ops.Multiply: multiply,
+    ops.Scale: scale,
+    ops.Pad: pad,
     ops.Concat: concat,
+    **_torch_sequence.TABLE,
 }
-
-
-def _module(function: Callable[..., Any]) -> Any:
-    import torch
-
-    class Function(torch.nn.Module):  # type: ignore[misc]
-        def forward(self, *xs: Any) -> Any:
-            return function(*xs)
-
-    return Function()
-
-
-class Hint:
-    """What a layer must know of its neighbours."""
-
-    def __init__(self, graph: Graph, node: Node, channels_last: bool, orders: dict[str, Array]) -> None:
-        producer = graph.by_name[node.inputs[0]]
-        self.inplace = isinstance(producer.op, INPLACE_SAFE) and len(graph.consumers[producer.name]) == 1
-        self.row_order = orders.get(node.inputs[0])
-        self.to_last = channels_last or node.name not in orders
 
 
 def row_orders(graph: Graph) -> dict[str, Array]:
@@ -221,6 +226,14 @@ def _reach(graph: Graph, node: Node) -> Optional[list[str]]:
     return names
 
 
+def attribute_name(name: str, root: Any) -> str:
+    """A node's name as an attribute of the module: the generated code says self.layer1_conv(x)."""
+    found = re.sub(r"\W", "_", name)
+    while keyword.iskeyword(found) or found[0].isdigit() or hasattr(root, found):
+        found = f"_{found}"
+    return found
+
+
 def build_module(graph: Graph, weights: Weights, channels_last: bool) -> tuple[Any, dict[str, Arrays]]:
     """The torch module, and for each of the graph's arrays its tensor and the ways there and back."""
     import torch
@@ -229,14 +242,16 @@ def build_module(graph: Graph, weights: Weights, channels_last: bool) -> tuple[A
     root, code = torch.nn.Module(), torch.fx.Graph()
     values = {graph.input.name: code.placeholder("x")}
     arrays = {}
+    built: dict[str, Layer] = {}
     for node in graph.nodes[1:]:
         make = TABLE.get(type(node.op))
         if make is None:
             raise Unsupported(f"pytorch has no operator {type(node.op).__name__}")
-        layer = make(node.op, graph.input_shapes(node), Hint(graph, node, channels_last, orders))
-        target = node.name.replace(".", "_")
+        layer = make(node.op, graph.input_shapes(node), Hint(graph, node, channels_last, orders, built))
+        target = attribute_name(node.name, root)
         root.add_module(target, layer.module)
         values[node.name] = code.call_module(target, tuple(values[i] for i in node.inputs))
+        built[node.name] = layer
         arrays.update({f"{node.name}/{name}": entry for name, entry in layer.arrays.items()})
     code.output(values[graph.output])
     with torch.no_grad():

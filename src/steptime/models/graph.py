@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from steptime.errors import GraphError
-from steptime.models.ops import Dropout, Input, Op, Parameter, Shape
+from steptime.models.ops import Dropout, Input, Op, Parameter, Shape, Shared
 
 LOSSES = ("cross_entropy", "l2")
+
+
+class Facts(NamedTuple):
+    """What an operator says of itself for given input shapes."""
+
+    shape: Shape
+    parameters: tuple[Parameter, ...]
+    shared: tuple[Shared, ...]
+    flops: int
+
+
+@lru_cache(maxsize=65536)
+def facts(op: Op, shapes: tuple[Shape, ...]) -> Facts:
+    """Remembered, because deep models repeat a few layers hundreds of times. ValueError if the shapes do not fit."""
+    if op.arity is not None and len(shapes) != op.arity:
+        raise ValueError(f"takes {op.arity} input{'s' * (op.arity != 1)}, got {len(shapes)}")
+    shape = op.output_shape(*shapes)
+    if not shape or min(shape) < 1:
+        raise ValueError(f"its output would have the shape {shape}")
+    return Facts(shape, op.parameters(*shapes), op.shared(*shapes), op.flops(*shapes) if shapes else 0)
 
 
 @dataclass(frozen=True)
@@ -53,9 +75,9 @@ class Graph:
         """'node/parameter' to its description, running statistics included."""
         return {f"{n.name}/{p.name}": p for n in self.nodes for p in n.parameters}
 
-    @property
+    @cached_property
     def parameter_count(self) -> int:
-        return sum(p.size for p in self.parameters.values() if p.trainable)
+        return sum(self.node_parameters(n) for n in self.nodes)
 
     @cached_property
     def flops_forward(self) -> int:
@@ -68,10 +90,12 @@ class Graph:
         total = 0
         for node in self.nodes:
             grads = tuple(needs[i] for i in node.inputs)
-            needs[node.name] = any(grads) or any(p.trainable for p in node.parameters)
-            total += self.node_flops(node)
-            if needs[node.name]:
-                total += node.op.backward_flops(grads, *self.input_shapes(node))
+            shapes = self.input_shapes(node)
+            known = facts(node.op, shapes)
+            needs[node.name] = any(grads) or bool(known.shared) or any(p.trainable for p in node.parameters)
+            total += known.flops
+            if known.flops and needs[node.name]:
+                total += node.op.backward_flops(grads, *shapes)
         return total
 
     def flops(self, phase: str) -> int:
@@ -87,7 +111,14 @@ class Graph:
         return tuple(self.by_name[i].shape for i in node.inputs)
 
     def node_flops(self, node: Node) -> int:
-        return node.op.flops(*self.input_shapes(node)) if node.inputs else 0
+        return facts(node.op, self.input_shapes(node)).flops
+
+    def node_parameters(self, node: Node) -> int:
+        return sum(p.size for p in node.parameters if p.trainable)
+
+    def shared(self, node: Node) -> dict[str, str]:
+        """The node's own names of parameters that others own, to their 'node/parameter'."""
+        return {s.name: f"{s.node}/{s.parameter}" for s in facts(node.op, self.input_shapes(node)).shared}
 
     @cached_property
     def consumers(self) -> dict[str, list[Node]]:
@@ -106,9 +137,13 @@ class Graph:
 def verify(graph: Graph) -> Graph:
     """The graph itself if it fits together; else GraphError naming the first offending node."""
     seen: dict[str, Node] = {}
-    for position, node in enumerate(graph.nodes):
-        _verify_node(graph.name, node, seen, position)
+    for node in graph.nodes:
+        _verify_node(graph.name, node, seen)
         seen[node.name] = node
+    return _verify_ends(graph, seen)
+
+
+def _verify_ends(graph: Graph, seen: Mapping[str, Node]) -> Graph:
     if graph.output not in seen:
         raise GraphError(f"{graph.name}: the output '{graph.output}' is not a node")
     if graph.loss not in LOSSES:
@@ -120,24 +155,45 @@ def verify(graph: Graph) -> Graph:
     return graph
 
 
-def _verify_node(graph: str, node: Node, seen: dict[str, Node], position: int) -> None:
+def _verify_node(graph: str, node: Node, seen: Mapping[str, Node]) -> None:
     where = f"{graph}: node '{node.name}' ({type(node.op).__name__})"
-    if (position == 0) != isinstance(node.op, Input):
-        raise GraphError(f"{where}: a graph has exactly one Input, its first node")
-    if node.name in seen or not node.name:
-        raise GraphError(f"{where}: the name is taken or empty")
     for name in node.inputs:
         if name not in seen:
             raise GraphError(f"{where}: its input '{name}' is not computed before it")
-    shapes = [seen[i].shape for i in node.inputs]
-    try:
-        wanted = node.op.output_shape(*shapes)
-    except ValueError as problem:
-        raise GraphError(f"{where}: {problem}") from None
-    if node.shape != wanted or any(d < 1 for d in wanted):
-        raise GraphError(f"{where}: its shape is {node.shape}, but its operator gives {wanted}")
-    if node.parameters != node.op.parameters(*shapes):
+    known = _fit(graph, node.name, node.op, tuple(seen[i].shape for i in node.inputs), seen)
+    if node.shape != known.shape:
+        raise GraphError(f"{where}: its shape is {node.shape}, but its operator gives {known.shape}")
+    if node.parameters != known.parameters:
         raise GraphError(f"{where}: its parameters are not those of its operator")
+
+
+def _fit(graph: str, name: str, op: Op, shapes: tuple[Shape, ...], seen: Mapping[str, Node]) -> Facts:
+    """What the operator says of itself as the next node after `seen`; GraphError if it does not fit there."""
+    problem = ""
+    if (not seen) != isinstance(op, Input):
+        problem = "a graph has exactly one Input, its first node"
+    elif name in seen or not name:
+        problem = "the name is taken or empty"
+    else:
+        try:
+            known = facts(op, shapes)
+            problem = _sharing_problem(known.shared, seen) if known.shared else ""
+        except ValueError as error:
+            problem = str(error)
+    if problem:
+        raise GraphError(f"{graph}: node '{name}' ({type(op).__name__}): {problem}")
+    return known
+
+
+def _sharing_problem(shared: tuple[Shared, ...], seen: Mapping[str, Node]) -> str:
+    for s in shared:
+        owner = seen.get(s.node)
+        shapes = {p.name: p.shape for p in owner.parameters} if owner else {}
+        if s.parameter not in shapes:
+            return f"it shares '{s.node}/{s.parameter}', which no earlier node owns"
+        if shapes[s.parameter] != s.shape:
+            return f"it shares '{s.node}/{s.parameter}' of shape {shapes[s.parameter]}, but needs {s.shape}"
+    return ""
 
 
 @dataclass
@@ -160,20 +216,11 @@ class Net:
 
     def __call__(self, op: Op, *inputs: Tensor, name: str = "") -> Tensor:
         name = self._name(name, op)
-        where = f"{self.name}: node '{name}' ({type(op).__name__})"
-        if name in self._names:
-            raise GraphError(f"{where}: the name is taken")
-        shapes = [t.shape for t in inputs]
-        try:
-            shape = op.output_shape(*shapes)
-            node = Node(name, op, tuple(t.name for t in inputs), shape, op.parameters(*shapes))
-        except ValueError as problem:
-            raise GraphError(f"{where}: {problem}") from None
-        if not shape or any(d < 1 for d in shape):
-            raise GraphError(f"{where}: its output would have the shape {shape}")
+        known = _fit(self.name, name, op, tuple([t.shape for t in inputs]), self._names)
+        node = Node(name, op, tuple([t.name for t in inputs]), known.shape, known.parameters)
         self.nodes.append(node)
         self._names[name] = node
-        return Tensor(name, shape)
+        return Tensor(name, known.shape)
 
     def input(self, *shape: int, kind: str = "float", high: int = 0) -> Tensor:
         return self(Input(shape, kind, high), name="input")
@@ -183,7 +230,8 @@ class Net:
         return Scope(self, name)
 
     def graph(self, output: Tensor, loss: str = "cross_entropy") -> Graph:
-        return verify(Graph(self.name, tuple(self.nodes), output.name, loss))
+        """Every node was checked when it was written; what is left are the ends."""
+        return _verify_ends(Graph(self.name, tuple(self.nodes), output.name, loss), self._names)
 
     def _name(self, name: str, op: Op) -> str:
         prefix = "".join(s + "." for s in self._scope)

@@ -10,11 +10,18 @@ import numpy as np
 from steptime.errors import Unsupported
 from steptime.models.graph import Graph, Node
 from steptime.models.ops import Input
-from steptime.oracle import dense, norm, pointwise, window
+from steptime.oracle import attention, dense, norm, pointwise, sequence, window
 from steptime.oracle.kernel import Array, Context, Kernels, Weights
 from steptime.oracle.loss import loss_and_gradient
 
-KERNELS: Kernels = {**window.KERNELS, **dense.KERNELS, **norm.KERNELS, **pointwise.KERNELS}
+KERNELS: Kernels = {
+    **window.KERNELS,
+    **dense.KERNELS,
+    **norm.KERNELS,
+    **pointwise.KERNELS,
+    **sequence.KERNELS,
+    **attention.KERNELS,
+}
 
 
 @dataclass
@@ -63,7 +70,7 @@ class Network:
                 continue
             _, backward = KERNELS[type(node.op)]
             to_inputs, to_weights = backward(node.op, self._own(node), saved.pop(node.name), dy)
-            found.update({f"{node.name}/{k}": v for k, v in to_weights.items()})
+            self._collect(found, node, to_weights)
             for name, part in zip(node.inputs, to_inputs):
                 before = arriving.get(name)
                 arriving[name] = part if before is None else (before if part is None else before + part)
@@ -92,5 +99,14 @@ class Network:
         update: Array = rate * (first / (1 - 0.9**self._steps)) / scaled
         return update
 
+    def _collect(self, found: Weights, node: Node, gradients: Weights) -> None:
+        """Adds a node's gradients; those of a shared parameter go to its owner, who may have some already."""
+        shared = self.graph.shared(node)
+        for own, gradient in gradients.items():
+            name = shared.get(own, f"{node.name}/{own}")
+            found[name] = found[name] + gradient if name in found else gradient
+
     def _own(self, node: Node) -> Weights:
-        return {p.name: self.weights[f"{node.name}/{p.name}"] for p in node.parameters}
+        own = {p.name: self.weights[f"{node.name}/{p.name}"] for p in node.parameters}
+        own.update({name: self.weights[owner] for name, owner in self.graph.shared(node).items()})
+        return own

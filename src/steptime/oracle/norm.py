@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from steptime.models.ops import LRN, BatchNorm
+from steptime.models.ops import LRN, BatchNorm, LayerNorm, RMSNorm
 from steptime.oracle.kernel import Array, Context, Kernels, Weights
 
 
@@ -39,6 +39,35 @@ def batch_norm_backward(op: BatchNorm, p: Weights, saved: Any, dy: Array) -> tup
     return [scale * (dn - dn.mean(axes) - normed * (dn * normed).mean(axes))], grads
 
 
+def layer_norm_forward(op: LayerNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+    (x,) = xs
+    scale = 1 / np.sqrt(x.var(-1, keepdims=True) + op.epsilon)
+    normed = (x - x.mean(-1, keepdims=True)) * scale
+    return normed * p["gamma"] + p["beta"], (normed, scale)
+
+
+def layer_norm_backward(op: LayerNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    normed, scale = saved
+    axes = tuple(range(dy.ndim - 1))
+    dn = dy * p["gamma"]
+    dx = scale * (dn - dn.mean(-1, keepdims=True) - normed * (dn * normed).mean(-1, keepdims=True))
+    return [dx], {"gamma": (dy * normed).sum(axes), "beta": dy.sum(axes)}
+
+
+def rms_norm_forward(op: RMSNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+    (x,) = xs
+    scale = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + op.epsilon)
+    normed = x * scale
+    return normed * p["gamma"], (normed, scale)
+
+
+def rms_norm_backward(op: RMSNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    normed, scale = saved
+    dn = dy * p["gamma"]
+    dx = scale * (dn - normed * (dn * normed).mean(-1, keepdims=True))
+    return [dx], {"gamma": (dy * normed).sum(tuple(range(dy.ndim - 1)))}
+
+
 def lrn_forward(op: LRN, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
     base = op.bias + op.alpha * _channel_sums(x * x, op.radius)
@@ -62,5 +91,7 @@ def _channel_sums(values: Array, radius: int) -> Array:
 
 KERNELS: Kernels = {
     BatchNorm: (batch_norm_forward, batch_norm_backward),
+    LayerNorm: (layer_norm_forward, layer_norm_backward),
+    RMSNorm: (rms_norm_forward, rms_norm_backward),
     LRN: (lrn_forward, lrn_backward),
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
 
-from steptime.models.ops import Activation, Add, Concat, Dropout, Flatten, GlobalAvgPool
+from steptime.models.ops import Activation, Add, Concat, Dropout, Flatten, GlobalAvgPool, Multiply, Scale
 from steptime.oracle.kernel import Array, Context, Kernels, Weights
 
 
@@ -16,11 +17,47 @@ def _sigmoid(x: Array) -> Array:
     return y
 
 
+_erf = np.vectorize(math.erf, otypes=[float])  # numpy has none of its own
+GELU_SCALE, GELU_CUBE = math.sqrt(2 / math.pi), 0.044715
+
+
+def _normal_share(x: Array) -> Array:
+    """The standard normal distribution's share below x."""
+    share: Array = 0.5 * (1 + _erf(x / math.sqrt(2)))
+    return share.astype(x.dtype, copy=False)
+
+
+def _gelu_slope(x: Array, y: Array) -> Array:
+    slope: Array = _normal_share(x) + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return slope
+
+
+def _gelu_bend(x: Array) -> Array:
+    bend: Array = np.tanh(GELU_SCALE * (x + GELU_CUBE * x * x * x))
+    return bend
+
+
+def _gelu_tanh_slope(x: Array, y: Array) -> Array:
+    bend = _gelu_bend(x)
+    slope: Array = 0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x)
+    return slope
+
+
+def _silu_slope(x: Array, y: Array) -> Array:
+    share = _sigmoid(x)
+    slope: Array = share * (1 + x * (1 - share))
+    return slope
+
+
 # kind: (value of x, derivative at x and y = value)
 CURVES: dict[str, tuple[Callable[[Array], Array], Callable[[Array, Array], Array]]] = {
     "relu": (lambda x: np.maximum(x, 0), lambda x, y: (x > 0).astype(x.dtype)),
+    "relu6": (lambda x: np.clip(x, 0, 6), lambda x, y: ((x > 0) & (x < 6)).astype(x.dtype)),
     "tanh": (np.tanh, lambda x, y: 1 - y * y),
     "sigmoid": (_sigmoid, lambda x, y: y * (1 - y)),
+    "silu": (lambda x: x * _sigmoid(x), _silu_slope),
+    "gelu": (lambda x: x * _normal_share(x), _gelu_slope),
+    "gelu_tanh": (lambda x: 0.5 * x * (1 + _gelu_bend(x)), _gelu_tanh_slope),
 }
 
 
@@ -71,6 +108,26 @@ def add_backward(op: Add, p: Weights, saved: Any, dy: Array) -> tuple[list[Optio
     return [dy] * saved, {}
 
 
+def scale_forward(op: Scale, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+    return xs[0] * xs[0].dtype.type(op.factor), None
+
+
+def scale_backward(op: Scale, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    return [dy * dy.dtype.type(op.factor)], {}
+
+
+def multiply_forward(op: Multiply, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+    x, y = xs
+    wide = y.reshape(y.shape[0], *(1,) * (x.ndim - y.ndim), *y.shape[1:])
+    return x * wide, (x, wide, y.shape)
+
+
+def multiply_backward(op: Multiply, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    x, wide, shape = saved
+    spread = tuple(range(1, 1 + x.ndim - len(shape)))
+    return [dy * wide, (dy * x).sum(spread).reshape(shape)], {}
+
+
 def concat_forward(op: Concat, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     return np.concatenate(xs, -1), [x.shape[-1] for x in xs]
 
@@ -84,6 +141,8 @@ KERNELS: Kernels = {
     Dropout: (dropout_forward, dropout_backward),
     Flatten: (flatten_forward, flatten_backward),
     GlobalAvgPool: (global_avg_forward, global_avg_backward),
+    Scale: (scale_forward, scale_backward),
+    Multiply: (multiply_forward, multiply_backward),
     Add: (add_forward, add_backward),
     Concat: (concat_forward, concat_backward),
 }

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from steptime.models.ops import AvgPool, Conv2d, MaxPool, Pair, Window
+from steptime.models.ops import AvgPool, Conv2d, MaxPool, Pad, Pair, Window
 from steptime.oracle.kernel import Array, Context, Kernels, Weights
 
 Pads = tuple[Pair, Pair]
@@ -39,40 +39,88 @@ def crop(x: Array, pads: Pads, height: int, width: int) -> Array:
     return x[:, pads[0][0] : pads[0][0] + height, pads[1][0] : pads[1][0] + width]
 
 
+def taps(op: Conv2d, x: Array, size: Pair) -> list[tuple[tuple[int, int], tuple[slice, slice, slice]]]:
+    """For each position of the kernel: where all windows find it in the padded image."""
+    _, kernel, strides, dilation, _ = op.window(x.shape[1:])
+    found = []
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            top, left = i * dilation[0], j * dilation[1]
+            rows = slice(top, top + (size[0] - 1) * strides[0] + 1, strides[0])
+            columns = slice(left, left + (size[1] - 1) * strides[1] + 1, strides[1])
+            found.append(((i, j), (slice(None), rows, columns)))
+    return found
+
+
+def is_depthwise(op: Conv2d, x: Array) -> bool:
+    """One input and one output channel in each group: a product by element, for which groups in a loop are too slow."""
+    return bool(op.groups == op.filters == x.shape[3])
+
+
+def depthwise_forward(op: Conv2d, kernel: Array, x: Array) -> Array:
+    size, _, _, _, pads = op.window(x.shape[1:])
+    padded = pad(x, pads)
+    y = np.zeros((x.shape[0], *size, x.shape[3]), x.dtype)
+    for (i, j), where in taps(op, x, size):
+        y += padded[where] * kernel[i, j, 0]
+    return y
+
+
+def depthwise_backward(op: Conv2d, kernel: Array, x: Array, dy: Array) -> tuple[Array, Array]:
+    """The gradients of the image and of the kernel."""
+    size, _, _, _, pads = op.window(x.shape[1:])
+    padded = pad(x, pads)
+    dx, dkernel = np.zeros_like(padded), np.zeros_like(kernel)
+    for (i, j), where in taps(op, x, size):
+        dkernel[i, j, 0] = (padded[where] * dy).sum((0, 1, 2))
+        dx[where] += dy * kernel[i, j, 0]
+    return crop(dx, pads, x.shape[1], x.shape[2]), dkernel
+
+
 def conv_forward(op: Conv2d, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
-    size, kernel, strides, dilation, pads = op.window(x.shape[1:])
-    padded = pad(x, pads)
-    view = windows(padded, size, kernel, strides, dilation)
+    y = depthwise_forward(op, p["kernel"], x) if is_depthwise(op, x) else grouped_forward(op, p["kernel"], x)
+    if op.bias:
+        y += p["bias"]
+    return y, x
+
+
+def conv_backward(op: Conv2d, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    back = depthwise_backward if is_depthwise(op, saved) else grouped_backward
+    dx, dkernel = back(op, p["kernel"], saved, dy)
+    grads = {"kernel": dkernel}
+    if op.bias:
+        grads["bias"] = dy.sum((0, 1, 2))
+    return [dx], grads
+
+
+def grouped_forward(op: Conv2d, kernel: Array, x: Array) -> Array:
+    size, shape, strides, dilation, pads = op.window(x.shape[1:])
+    view = windows(pad(x, pads), size, shape, strides, dilation)
     outs = []
-    for group, weights in enumerate(np.split(p["kernel"], op.groups, axis=3)):
+    for group, weights in enumerate(np.split(kernel, op.groups, axis=3)):
         channels = weights.shape[2]
         part = view[..., group * channels : (group + 1) * channels]
         columns = part.reshape(x.shape[0] * size[0] * size[1], -1)
         outs.append((columns @ weights.reshape(-1, weights.shape[3])).reshape(x.shape[0], *size, -1))
-    y = np.concatenate(outs, axis=3)
-    if op.bias:
-        y += p["bias"]
-    return y, (x.shape, padded)
+    return np.concatenate(outs, axis=3) if len(outs) > 1 else outs[0]
 
 
-def conv_backward(op: Conv2d, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
-    shape, padded = saved
-    size, kernel, strides, dilation, pads = op.window(shape[1:])
-    view = windows(padded, size, kernel, strides, dilation)
+def grouped_backward(op: Conv2d, kernel: Array, x: Array, dy: Array) -> tuple[Array, Array]:
+    """The gradients of the image and of the kernel."""
+    size, shape, strides, dilation, pads = op.window(x.shape[1:])
+    padded = pad(x, pads)
+    view = windows(padded, size, shape, strides, dilation)
     dx = np.zeros_like(padded)
     dkernels = []
-    for group, (weights, part) in enumerate(zip(np.split(p["kernel"], op.groups, axis=3), np.split(dy, op.groups, axis=3))):
+    for group, (weights, part) in enumerate(zip(np.split(kernel, op.groups, axis=3), np.split(dy, op.groups, axis=3))):
         channels = slice(group * weights.shape[2], (group + 1) * weights.shape[2])
-        columns = view[..., channels].reshape(shape[0] * size[0] * size[1], -1)
+        columns = view[..., channels].reshape(x.shape[0] * size[0] * size[1], -1)
         flat = part.reshape(columns.shape[0], -1)
         dkernels.append((columns.T @ flat).reshape(weights.shape))
-        patches = (flat @ weights.reshape(-1, weights.shape[3]).T).reshape(shape[0], *size, *kernel, -1)
+        patches = (flat @ weights.reshape(-1, weights.shape[3]).T).reshape(x.shape[0], *size, *shape, -1)
         scatter(dx[..., channels], patches, strides, dilation)
-    grads = {"kernel": np.concatenate(dkernels, axis=3)}
-    if op.bias:
-        grads["bias"] = dy.sum((0, 1, 2))
-    return [crop(dx, pads, shape[1], shape[2])], grads
+    return crop(dx, pads, x.shape[1], x.shape[2]), np.concatenate(dkernels, axis=3)
 
 
 def overhang(op: Window, x: Array) -> tuple[Pair, Pair, Pair, Pads]:
@@ -132,8 +180,33 @@ def _unpool(patches: Array, shape: tuple[int, ...], pads: Pads, strides: Pair) -
     return crop(target, pads, shape[1], shape[2])
 
 
+def pad_forward(op: Pad, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+    inner, outer = _pad_regions(op, xs[0].shape)
+    y = np.zeros((xs[0].shape[0], *op.output_shape(xs[0].shape[1:])), xs[0].dtype)
+    y[outer] = xs[0][inner]
+    return y, xs[0].shape
+
+
+def pad_backward(op: Pad, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+    inner, outer = _pad_regions(op, saved)
+    dx = np.zeros(saved, dy.dtype)
+    dx[inner] = dy[outer]
+    return [dx], {}
+
+
+def _pad_regions(op: Pad, shape: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """What is kept of the input, and where it lies in the output."""
+    inner, outer = [slice(None)], [slice(None)]
+    for size, (before, after) in zip(shape[1:], op.pads):
+        kept = slice(max(-before, 0), size - max(-after, 0))
+        inner.append(kept)
+        outer.append(slice(max(before, 0), max(before, 0) + kept.stop - kept.start))
+    return tuple(inner), tuple(outer)
+
+
 KERNELS: Kernels = {
     Conv2d: (conv_forward, conv_backward),
     MaxPool: (max_forward, max_backward),
     AvgPool: (avg_forward, avg_backward),
+    Pad: (pad_forward, pad_backward),
 }

@@ -30,6 +30,7 @@ class Model:
     year: int
     paper: str
     learning_rate: float = 0.01
+    """small enough for a finite loss on one synthetic batch: without normalisation that takes less than usual"""
 
     @property
     def options(self) -> dict[str, Any]:
@@ -83,8 +84,26 @@ def checked_options(entry: Model, options: dict[str, Option]) -> dict[str, Optio
     return options
 
 
-def at_least(low: int, **values: int) -> None:
+def at_least(low: int, **values: float) -> None:
     """For the models' own checks: `at_least(1, classes=classes)`."""
     for key, value in values.items():
         if value < low:
             raise GraphError(f"option {key} must be at least {low}, got {value}")
+
+
+def positive(**values: float) -> None:
+    for key, value in values.items():
+        if not value > 0:
+            raise GraphError(f"option {key} must be more than 0, got {value}")
+
+
+def multiple_of(factor: int, **values: int) -> None:
+    for key, value in values.items():
+        if value < 1 or value % factor:
+            raise GraphError(f"option {key} must be a multiple of {factor}, got {value}")
+
+
+def one_of(choices: tuple[str, ...], **values: str) -> None:
+    for key, value in values.items():
+        if value not in choices:
+            raise UnknownName(f"value of option {key}", value, choices)

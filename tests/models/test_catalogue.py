@@ -1,0 +1,38 @@
+"""The zoo as a list, here and in the documentation."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from steptime.models import zoo
+from steptime.models.catalogue import catalogue, markdown
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_model_is_listed_with_its_counts():
+    entries = {e.name: e for e in catalogue()}
+    assert set(entries) == set(zoo.models())
+    assert entries["resnet50"].parameters == 25_557_032
+    assert entries["resnet50"].input == (224, 224, 3)
+    assert entries["gpt2_small"].family == "gpt"
+
+
+def test_the_table_in_the_documentation_is_that_of_the_zoo():
+    assert markdown() in (ROOT / "docs" / "models.md").read_text()
+
+
+def test_listing_needs_no_framework_not_even_numpy_and_little_time():
+    code = """
+import sys, time
+from steptime.models.catalogue import catalogue
+catalogue()
+assert not {"numpy", "torch", "tensorflow", "jax"} & set(sys.modules)
+print(time.process_time())
+"""
+    begin = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "src")})
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.5  # of CPU; 0.2 s on a quiet machine
+    assert time.perf_counter() - begin < 5
