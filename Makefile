@@ -17,9 +17,14 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 	@$(BIN)/steptime setup pytorch
 	@$(BIN)/steptime run
 
-test: setup  ## everything, the real frameworks included
+test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest
+	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest
+
+$(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
+	@$(PYTHON) -m venv $(TEST_HOME)/zoo
+	@$(TEST_HOME)/zoo/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 test-fast: setup  ## what needs no framework, in under a minute
 	@$(BIN)/pytest -n 2 -m "not real"

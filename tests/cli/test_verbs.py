@@ -15,7 +15,15 @@ def test_every_verb_has_help_and_a_page_in_the_docs(steptime, verb):
 def test_models_are_listed_with_their_counts(steptime):
     rows = {row["name"]: row for row in steptime("models", "--json").json}
     assert rows["mnist_cnn"]["parameters"] == 3_274_634
-    assert rows["resnet50"]["gflops_forward"] == pytest.approx(8.178, abs=0.01)
+    assert rows["resnet50"]["flops_forward"] == pytest.approx(8.178e9, rel=0.001)
+    assert len(rows) >= 47
+
+
+def test_a_model_is_drawn_into_a_file(steptime, tmp_path):
+    assert steptime("models", "lenet", "--svg", tmp_path / "lenet.svg").code == 0
+    assert (tmp_path / "lenet.svg").read_text().startswith("<svg ")
+    assert "need the NAME" in steptime("models", "--svg", "x.svg").err
+    assert "cannot write /nowhere/x.svg" in steptime("models", "lenet", "--svg", "/nowhere/x.svg").err
 
 
 def test_a_model_is_drawn_layer_by_layer(steptime):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,66 +16,56 @@ from steptime.errors import UsageError
 @click.command("models")
 @click.argument("name", required=False)
 @click.option("--model-option", "-m", "options", multiple=True, metavar="K=V", help="With NAME: an option of the model.")
+@click.option("--svg", metavar="FILE", help="With NAME: draw the graph into FILE.")
 @json_option
-def command(name: str | None, options: tuple[str, ...], as_json: bool) -> int:
-    """List the models, or draw the layers of one."""
-    from steptime.models import zoo
-    from steptime.schema import option_value
-
+def command(name: str | None, options: tuple[str, ...], svg: str | None, as_json: bool) -> int:
+    """List the models, or the layers of one."""
     if name:
-        entry = zoo.find(name)
-        given = settings("model-option", options).items()
-        chosen = {key: option_value(values[0], entry.options.get(key)) for key, values in given}
-        return _layers(entry, zoo.build(name, chosen), as_json)
-    if options:
-        raise UsageError("--model-option needs the NAME of a model")
-    rows = [_summary(entry, entry.build()) for entry in zoo.models().values()]
-    _print(rows, as_json)
-    return 0
+        return _one(name, options, svg, as_json)
+    if options or svg:
+        raise UsageError("--model-option and --svg need the NAME of a model")
+    from steptime.models.catalogue import catalogue
 
-
-def _summary(entry: Any, graph: Any) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "family": entry.family,
-        "input": "x".join(map(str, graph.input.shape)),
-        "parameters": graph.parameter_count,
-        "gflops_forward": graph.flops_forward / 1e9,
-        "year": entry.year,
-        "paper": entry.paper,
-    }
-
-
-def _layers(entry: Any, graph: Any, as_json: bool) -> int:
-    rows = [
-        {
-            "layer": node.name,
-            "operator": type(node.op).__name__,
-            "output": "x".join(map(str, node.shape)),
-            "parameters": sum(p.size for p in node.parameters if p.trainable),
-            "mflops_forward": graph.node_flops(node) / 1e6,
-        }
-        for node in graph.nodes
-    ]
-    _print(rows, as_json)
-    if not as_json:
-        print(f"\n{graph.parameter_count:,} parameters, {graph.flops_forward / 1e9:.4g} GFLOPs forward per sample")
-        print("options: " + ", ".join(f"{key}={value!r}" for key, value in entry.options.items()))
-    return 0
-
-
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
-    from steptime.cli.printing import table
-
+    rows = [dataclasses.asdict(entry) for entry in catalogue()]
     if as_json:
         for row in rows:
             print(json.dumps(row))
-        return
-    header = list(rows[0])
-    print(table(header, [[_cell(row[key]) for key in header] for row in rows]))
+        return 0
+    from steptime.cli.printing import table
+
+    header = ("model", "family", "input", "parameters", "GFLOPs", "year", "paper")
+    print(table(header, [[row["name"], row["family"], *_counts(row), str(row["year"]), row["paper"]] for row in rows]))
+    print("\nGFLOPs: forward, one sample, a multiply-add is 2; `steptime models NAME` shows layers and options")
+    return 0
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and value > 9999 else str(value)
+def _counts(row: dict[str, Any]) -> list[str]:
+    return ["x".join(map(str, row["input"])), f"{row['parameters']:,}", f"{row['flops_forward'] / 1e9:.4g}"]
+
+
+def _one(name: str, options: tuple[str, ...], svg: str | None, as_json: bool) -> int:
+    from steptime.models import drawing, zoo
+    from steptime.schema import option_value
+
+    entry = zoo.find(name)
+    given = settings("model-option", options).items()
+    graph = zoo.build(name, {key: option_value(values[0], entry.options.get(key)) for key, values in given})
+    if svg:
+        try:
+            Path(svg).write_text(drawing.svg(graph))
+        except OSError as problem:
+            raise UsageError(f"cannot write {svg}: {problem.strerror}") from None
+        return 0
+    rows = drawing.layer_table(graph)
+    if as_json:
+        for row in rows:
+            print(json.dumps(dataclasses.asdict(row)))
+        return 0
+    from steptime.cli.printing import table
+
+    header = ("layer", "operator", "output", "parameters", "MFLOPs")
+    cells = [[r.name, r.operator, "x".join(map(str, r.shape)), f"{r.parameters:,}", f"{r.flops / 1e6:.4g}"] for r in rows]
+    print(table(header, cells))
+    print(f"\n{graph.parameter_count:,} parameters, {graph.flops_forward / 1e9:.4g} GFLOPs forward per sample")
+    print("options: " + ", ".join(f"{key}={value!r}" for key, value in entry.options.items()))
+    return 0
