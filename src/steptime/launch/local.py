@@ -59,13 +59,14 @@ class _Listener:
     last_beat: float = field(default_factory=time.monotonic)
     rss_bytes: int = 0
     problem: str = ""
+    closed: bool = False
+    """by the worker, which may live on"""
     _rest: bytes = b""
 
     def poll(self) -> None:
         ready, _, _ = select.select([self.descriptor], [], [], TICK_SECONDS)
         data = os.read(self.descriptor, 1 << 16) if ready else b""
-        if ready and not data:
-            time.sleep(TICK_SECONDS)  # closed by the worker, which may live on
+        self.closed = bool(ready) and not data
         self._feed(data)
 
     def drain(self) -> None:
@@ -144,6 +145,9 @@ def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heart
     began = time.monotonic()
     while process.poll() is None:
         listener.poll()
+        if listener.closed:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(TICK_SECONDS)
         now = time.monotonic()
         if now - began > job.case.budget.limit_seconds:
             return f"timeout: not done after {job.case.budget.limit_seconds:g} s"
