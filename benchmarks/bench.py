@@ -24,7 +24,7 @@ LIMITS = {
     "cli_start": (0.15, "at most"),
     "models_start": (0.5, "at most"),
     "loop_overhead_us": (2.0, "at most"),
-    "list_10000": (1.5, "at most"),
+    "list_10000": (2.0, "at most"),
     "plan_100000": (2.0, "at most"),
     "plan_100000_MB": (500.0, "at most"),
     "harness_overhead": (1.01, "at most"),
