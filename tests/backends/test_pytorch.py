@@ -43,7 +43,7 @@ def test_what_only_a_gpu_has_is_unsupported_here(run):
 
 
 def test_a_batch_too_large_for_this_machine_is_out_of_memory(run):
-    done = run("resnet50", "--phase", "training", "--batch", "20000")
+    done = run("mlp", "-m", "layers=1", "-m", "width=60000", "--phase", "training", "--batch", "100000")
     assert done.code == 1
     assert done.json[0]["status"] == "out_of_memory"
 
