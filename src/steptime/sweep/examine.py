@@ -8,7 +8,8 @@ from typing import Any
 
 from steptime.backends.base import find
 from steptime.environments.choose import interpreter
-from steptime.errors import SetupError
+from steptime.environments.health import complaint
+from steptime.environments.install import environment
 from steptime.launch.local import record_of, run_worker
 from steptime.machine.cpus import usable_threads
 from steptime.schema import OK, Budget, Case, Job, Record
@@ -18,11 +19,12 @@ TRIAL = Budget(min_steps=2, max_steps=5, max_seconds=20.0, limit_seconds=180.0)
 
 def examine(name: str, python: str = "") -> dict[str, Any]:
     """backend, works, version, threads, what was seen, and the remedy."""
-    try:
-        chosen = interpreter(name, python)
-    except SetupError as problem:
-        remedy = f"steptime setup {find(name).environment_name}"
-        return _finding(name, False, str(problem).partition(";")[0], remedy)
+    home = find(name).environment_name
+    wrong = complaint(environment(home)) if home and not python else ""
+    if wrong:
+        flag = "--rebuild " if environment(home).folder.exists() else ""
+        return _finding(name, False, f"{home} {wrong}", f"steptime setup {flag}{home}")
+    chosen = interpreter(name, python)
     record = _try(name, chosen)
     if record.status == OK and record.summary and record.software:
         seen = f"{len(record.steps.seconds) if record.steps else 0} training steps of mnist_cnn, {chosen}"

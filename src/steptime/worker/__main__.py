@@ -46,9 +46,12 @@ def perform(job: Job, folder: Path) -> int:
         name, content = RECORD, _failure(job, problem.kind, str(problem), born)
     except SteptimeError as problem:
         name, content = RECORD, _failure(job, "unsupported", str(problem), born)
-    except ModuleNotFoundError as problem:
+    except ImportError as problem:
         traceback.print_exc()
-        name, content = RECORD, _failure(job, "launch_failed", f"{problem} in {sys.executable}", born)
+        name, content = (
+            RECORD,
+            _failure(job, "launch_failed", f"{type(problem).__name__}: {problem} (in {sys.executable})"[:500], born),
+        )
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
         kind = "out_of_memory" if is_out_of_memory(problem) else "crash"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import platform
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 from typing import Optional
 
 from steptime import __version__
@@ -26,6 +24,7 @@ from steptime.schema import OK, Case, Contention, Cost, Job, Record, Resources, 
 from steptime.stats.invariants import broken_invariant
 from steptime.stats.steady import RULE, steady_start
 from steptime.stats.summary import summarise
+from steptime.worker.birth import utc
 from steptime.worker.events import Events
 from steptime.worker.limits import BYTES, guard_memory, refuse_hopeless
 from steptime.worker.loop import Run, measure
@@ -122,10 +121,6 @@ def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[
     )
 
 
-def utc(moment: float) -> str:
-    return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds")
-
-
 def _contention(run: Run, start: int, case: Case, verdict: str) -> Contention:
     """Over the blocks that lie in the steady part, or the last block."""
     inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
@@ -173,14 +168,3 @@ class _Reporter:
             uncertainty=recent.uncertainty,
             jitter=recent.jitter,
         )
-
-
-def process_birth() -> float:
-    """When this process was started, as a time of day: what the interpreter took before our first line counts too."""
-    try:
-        with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
-            ticks = int(stat.read().rpartition(")")[2].split()[19])
-            age = float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
-        return time.time() - age
-    except (OSError, ValueError, IndexError):
-        return time.time()
