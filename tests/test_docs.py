@@ -45,8 +45,9 @@ def test_every_make_target_that_is_mentioned_exists():
             assert re.search(rf"^{target}:", makefile, re.M), f"{page.name}: make {target}"
 
 
-@pytest.mark.parametrize(
-    "example", ["steptime run mlp --backend null --batch 8,16 --dry-run", "steptime models", "steptime plans"]
-)
+EXAMPLES = ["steptime run mlp --backend null --batch 8,16 --dry-run", "steptime models", "steptime plans"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_simple_examples_run(steptime, example):
     assert steptime(*shlex.split(example)[1:]).code == 0

@@ -94,7 +94,7 @@ def test_an_installation_that_fails_says_why_and_where_all_of_it_is(home):
 
 def test_a_framework_without_a_fitting_python_says_which_it_needs(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(SetupError, match="needs Python 2.5"):
+    with pytest.raises(SetupError, match=r"needs Python 2\.5"):
         install(Pins("pytorch", "cpu", ("2.5",), (), "json"), say=lambda line: None)
 
 

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import click
 
@@ -69,7 +70,7 @@ def _list(as_json: bool) -> int:
     from steptime.cli.printing import size, table
     from steptime.environments.health import disk_bytes
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in pins.names():
         env = environment(name)
         taken = disk_bytes(env.folder) if env.folder.exists() else 0

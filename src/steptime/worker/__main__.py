@@ -34,9 +34,9 @@ def run_folder(folder: Path) -> int:
 
 def perform(job: Job, folder: Path) -> int:
     from steptime.errors import CaseFailed, SteptimeError
+    from steptime.worker.birth import process_birth
     from steptime.worker.events import Events
     from steptime.worker.limits import is_out_of_memory
-    from steptime.worker.measure import process_birth
 
     born = process_birth()
     events = Events.open()
@@ -48,10 +48,8 @@ def perform(job: Job, folder: Path) -> int:
         name, content = RECORD, _failure(job, "unsupported", str(problem), born)
     except ImportError as problem:
         traceback.print_exc()
-        name, content = (
-            RECORD,
-            _failure(job, "launch_failed", f"{type(problem).__name__}: {problem} (in {sys.executable})"[:500], born),
-        )
+        message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
+        name, content = RECORD, _failure(job, "launch_failed", message[:500], born)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
         kind = "out_of_memory" if is_out_of_memory(problem) else "crash"
@@ -85,7 +83,7 @@ def _result(job: Job, folder: Path, events: Any, born: float) -> tuple[str, Any]
 def _failure(job: Job, kind: str, message: str, born: float) -> Any:
     from steptime.machine.describe import describe
     from steptime.schema import Failure, Record
-    from steptime.worker.measure import utc
+    from steptime.worker.birth import utc
 
     return Record(
         id=job.id,
