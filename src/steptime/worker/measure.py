@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Optional
 
 from steptime import __version__
-from steptime.backends.base import Backend, Program, check_options, find
+from steptime.backends.base import Backend, Facts, Program, check_options, find
 from steptime.errors import Unsupported
 from steptime.machine.contention import judge
 from steptime.machine.cpus import affinity
@@ -36,57 +36,60 @@ REPORT_STEPS = 2000
 
 def measured(job: Job, events: Events, born: float) -> Record:
     """The record of a case that ran. Failures are exceptions; the caller makes them records."""
-    case = job.case
+    case, began = job.case, time.perf_counter()
     events.send("phase", name="import")
-    backend, import_seconds = _started(case)
+    backend = _started(case)
+    imported = time.perf_counter()
     events.send("phase", name="build")
-    begin = time.perf_counter()
     graph = zoo.build(case.model, case.model_options)
     program = build_program(backend, graph, case)
-    build_seconds = time.perf_counter() - begin
-    startup_seconds = time.time() - born
+    built, startup_seconds = time.perf_counter(), time.time() - born
     events.send("phase", name="measure")
     run = measure(program, case.budget, _Reporter(events, case))
     facts = backend.facts(case)
-    software = Software(
-        python=platform.python_version(),
-        interpreter=sys.executable,
-        framework=facts.framework,
-        framework_version=facts.version,
-        steptime=__version__,
-        packages=facts.packages,
-        environment=job.environment,
-        threads=facts.threads,
-        precision=facts.precision,
-        affinity=affinity(),
-        settings=facts.settings,
-    )
-    seconds, start = run.seconds, steady_start(run.seconds)
-    summary = summarise(seconds[start:], case.effective_batch)
+    start = steady_start(run.seconds)
+    summary = summarise(run.seconds[start:], case.effective_batch)
     compiles = facts.settings.get("compile", "eager") != "eager"
+    resources = Resources(
+        peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
+        device_peak_bytes=program.device_peak_bytes(),
+        startup_seconds=startup_seconds,
+        import_seconds=imported - began,
+        build_seconds=built - imported,
+        first_step_seconds=run.seconds[0],
+        compile_seconds=max(0.0, run.seconds[0] - summary.p50_seconds) if compiles else None,
+    )
     record = Record(
         id=job.id,
         status=OK,
         case=case,
         started=utc(born),
         sweep=job.sweep,
-        steps=Steps(seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses)),
+        steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses)),
         summary=summary,
         cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
         contention=_contention(run, start, case, backend.verdict(case)),
-        resources=Resources(
-            peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
-            device_peak_bytes=program.device_peak_bytes(),
-            startup_seconds=startup_seconds,
-            import_seconds=import_seconds,
-            build_seconds=build_seconds,
-            first_step_seconds=seconds[0],
-            compile_seconds=max(0.0, seconds[0] - summary.p50_seconds) if compiles else None,
-        ),
-        software=software,
+        resources=resources,
+        software=_software(facts, job.environment),
         machine=describe(),
     )
     return _judged(record, run)
+
+
+def _software(facts: Facts, environment: dict[str, str]) -> Software:
+    return Software(
+        python=platform.python_version(),
+        interpreter=sys.executable,
+        framework=facts.framework,
+        framework_version=facts.version,
+        steptime=__version__,
+        packages=facts.packages,
+        environment=environment,
+        threads=facts.threads,
+        precision=facts.precision,
+        affinity=affinity(),
+        settings=facts.settings,
+    )
 
 
 def build_program(backend: Backend, graph: Graph, case: Case) -> Program:
@@ -99,12 +102,11 @@ def build_program(backend: Backend, graph: Graph, case: Case) -> Program:
     return backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
 
 
-def _started(case: Case) -> tuple[Backend, float]:
-    begin = time.perf_counter()
+def _started(case: Case) -> Backend:
     backend = find(case.backend)
     check_options(backend, case.backend_options)
     backend.start(case)
-    return backend, time.perf_counter() - begin
+    return backend
 
 
 def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[float]) -> Cost:
