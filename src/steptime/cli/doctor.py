@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import click
 
 from steptime.cli.options import json_option
+from steptime.cli.printing import table
 
 
 @click.command("doctor")
 @click.argument("names", nargs=-1, metavar="[BACKEND..]")
 @click.option("--python", default="", metavar="PATH", help="Examine this interpreter instead of the backend's own.")
+@click.option("--worker", default="", metavar="CMD", help="Try whether this command keeps to the worker protocol, as BACKEND.")
 @json_option
-def command(names: tuple[str, ...], python: str, as_json: bool) -> int:
+def command(names: tuple[str, ...], python: str, worker: str, as_json: bool) -> int:
     """Take a training step in a process of its own on each BACKEND (default: all), and say what to do where it fails."""
     from steptime.backends.base import find
     from steptime.backends.base import names as known
-    from steptime.cli.printing import table
     from steptime.sweep.examine import examine
 
+    if worker:
+        return _conformance(shlex.split(worker), names[0] if names else "reference", as_json)
     rows = []
     for name in names or known():
         find(name)
@@ -32,6 +36,22 @@ def command(names: tuple[str, ...], python: str, as_json: bool) -> int:
         keys = ("backend", "works", "version", "threads", "seen", "remedy")
         print(table(header, [[_cell(row[key]) for key in keys] for row in rows]))
     return 0 if all(row["works"] for row in rows) else 1
+
+
+def _conformance(worker: list[str], backend: str, as_json: bool) -> int:
+    from steptime.errors import UsageError
+    from steptime.sweep.conformance import conformance
+
+    try:
+        findings = list(conformance(worker, backend))
+    except OSError as problem:
+        raise UsageError(f"--worker {shlex.join(worker)}: {problem.strerror}") from None
+    if as_json:
+        for rule, wrong in findings:
+            print(json.dumps({"rule": rule, "kept": not wrong, "seen": wrong}))
+    else:
+        print(table(("rule", "kept", "what was seen"), [[rule, "NO" if wrong else "yes", wrong] for rule, wrong in findings]))
+    return 1 if any(wrong for _, wrong in findings) else 0
 
 
 def _cell(value: object) -> str:
