@@ -51,6 +51,22 @@ def steptime(home, tmp_path) -> Callable[..., Outcome]:
     return run
 
 
+@pytest.fixture
+def inside(home, tmp_path, monkeypatch, capsys) -> Callable[..., Outcome]:
+    """Runs the command in this process, for what starts no worker: a hundred times faster to begin."""
+    from steptime.cli import main
+
+    def run(*arguments: str | Path) -> Outcome:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["steptime", *map(str, arguments)])
+        capsys.readouterr()
+        code = main._ended()
+        seen = capsys.readouterr()
+        return Outcome(code, seen.out, seen.err)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def torch_python() -> Path:
     """An interpreter with PyTorch: the one that `make test` installed."""

@@ -13,9 +13,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_a_page_with_its_very_help(steptime, verb):
+def test_every_verb_has_a_page_with_its_very_help(inside, verb, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     page = (ROOT / "docs" / f"{verb}.md").read_text()
-    assert steptime(verb, "--help", COLUMNS="120").out.strip() in page
+    assert inside(verb, "--help").out.strip() in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -49,5 +50,5 @@ EXAMPLES = ["steptime run mlp --backend null --batch 8,16 --dry-run", "steptime 
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_simple_examples_run(steptime, example):
-    assert steptime(*shlex.split(example)[1:]).code == 0
+def test_simple_examples_run(inside, example):
+    assert inside(*shlex.split(example)[1:]).code == 0

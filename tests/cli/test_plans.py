@@ -30,18 +30,18 @@ def plan(tmp_path):
     return path
 
 
-def test_plans_are_listed_with_a_line_each(steptime):
-    done = steptime("plans")
+def test_plans_are_listed_with_a_line_each(inside):
+    done = inside("plans")
     assert done.code == 0 and "psc-deep-mnist" in done.out
-    listed = steptime("plans", "--json").json
+    listed = inside("plans", "--json").json
     assert {"name", "description"} == set(listed[0]) and len(listed) >= 9
 
 
-def test_a_plan_can_be_printed_copied_and_run(steptime, tmp_path):
-    shown = steptime("plans", "show", "quick")
+def test_a_plan_can_be_printed_copied_and_run(inside, tmp_path):
+    shown = inside("plans", "show", "quick")
     assert shown.code == 0 and "[axes]" in shown.out
     (tmp_path / "mine.toml").write_text(shown.out)
-    preview = steptime("run", "mine.toml", "--dry-run", "--backend", "fake")
+    preview = inside("run", "mine.toml", "--dry-run", "--backend", "fake")
     assert preview.code == 0 and "6 cases" in preview.out
 
 
@@ -78,39 +78,39 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(arguments, words, monkeypat
     assert words in err and err.count("\n") == 1 and err.startswith("steptime: ")
 
 
-def test_the_command_line_changes_a_plan(steptime, plan):
-    lines = steptime("run", plan, "--dry-run", "--json").json
+def test_the_command_line_changes_a_plan(inside, plan):
+    lines = inside("run", plan, "--dry-run", "--json").json
     assert len(lines) == 12 and [line["repeat"] for line in lines] == [0] * 6 + [1] * 6
-    changed = steptime(
+    changed = inside(
         "run", plan, "--dry-run", "--json", "--batch", "8", "--repeats", "1", "--device", "cpu", "--max-steps", "9"
     ).json
     assert [(line["batch"], line["devices"], line["budget"]["max_steps"]) for line in changed] == [(8, 1, 9), (8, 2, 9)]
-    grouped = steptime("run", plan, "--dry-run", "--json", "--order", "grouped").json
+    grouped = inside("run", plan, "--dry-run", "--json", "--order", "grouped").json
     assert [line["repeat"] for line in grouped] == [0, 1] * 6
 
 
-def test_a_preview_of_many_cases_is_a_summary_unless_all_are_wanted(steptime, plan):
-    few = steptime("run", plan, "--dry-run", "--repeats", "10")
+def test_a_preview_of_many_cases_is_a_summary_unless_all_are_wanted(inside, plan):
+    few = inside("run", plan, "--dry-run", "--repeats", "10")
     assert few.code == 0 and "more; --all lists them" in few.out and "60 cases (20 excluded)" in few.out
     assert "device " in few.out and "cpu ×30, cuda ×30" in few.out
-    every = steptime("run", plan, "--dry-run", "--repeats", "10", "--all")
+    every = inside("run", plan, "--dry-run", "--repeats", "10", "--all")
     assert sum(line.startswith("mlp training fake") for line in every.out.splitlines()) == 60
 
 
-def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(steptime, plan):
-    done = steptime("run", plan, "--repeats", "1", "--batch", "32", "--json")
+def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(inside, plan):
+    done = inside("run", plan, "--repeats", "1", "--batch", "32", "--json")
     assert done.code == 1
     found = {(row["device_type"], row["devices_per_node"]): (row["status"], row["message"]) for row in done.json}
     assert found[("cpu", 1)][0] == "ok"
     assert found[("cpu", 2)] == ("unsupported", "fake runs on one device here, not on 2")
     assert found[("gpu", 1)] == ("unsupported", "fake has no device cuda; it has cpu")
     assert len(found) == 4
-    preview = steptime("run", plan, "--repeats", "1", "--batch", "32", "--dry-run")
+    preview = inside("run", plan, "--repeats", "1", "--batch", "32", "--dry-run")
     assert "1 as long as the same case took before" in preview.out and "3 unsupported before" in preview.out
 
 
-def test_data_that_cannot_be_fed_are_unsupported_not_silently_synthetic(steptime):
-    (row,) = steptime(
+def test_data_that_cannot_be_fed_are_unsupported_not_silently_synthetic(inside):
+    (row,) = inside(
         "run", "mlp", "-B", "fake", "--phase", "training", "--data", "mnist", "--data-store", "scratch", "--json"
     ).json
     assert row["status"] == "unsupported" and "data mnist from scratch" in row["message"]

@@ -6,34 +6,34 @@ from steptime.cli.main import VERBS
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_and_a_page_in_the_docs(steptime, verb):
-    done = steptime(verb, "--help")
+def test_every_verb_has_help(inside, verb):
+    done = inside(verb, "--help")
     assert done.code == 0
     assert done.out.startswith(f"Usage: steptime {verb}")
 
 
-def test_models_are_listed_with_their_counts(steptime):
-    rows = {row["name"]: row for row in steptime("models", "--json").json}
+def test_models_are_listed_with_their_counts(inside):
+    rows = {row["name"]: row for row in inside("models", "--json").json}
     assert rows["mnist_cnn"]["parameters"] == 3_274_634
     assert rows["resnet50"]["flops_forward"] == pytest.approx(8.178e9, rel=0.001)
     assert len(rows) >= 47
 
 
-def test_a_model_is_drawn_into_a_file(steptime, tmp_path):
-    assert steptime("models", "lenet", "--svg", tmp_path / "lenet.svg").code == 0
+def test_a_model_is_drawn_into_a_file(inside, tmp_path):
+    assert inside("models", "lenet", "--svg", tmp_path / "lenet.svg").code == 0
     assert (tmp_path / "lenet.svg").read_text().startswith("<svg ")
-    assert "need the NAME" in steptime("models", "--svg", "x.svg").err
-    assert "cannot write /nowhere/x.svg" in steptime("models", "lenet", "--svg", "/nowhere/x.svg").err
+    assert "need the NAME" in inside("models", "--svg", "x.svg").err
+    assert "cannot write /nowhere/x.svg" in inside("models", "lenet", "--svg", "/nowhere/x.svg").err
 
 
-def test_a_model_is_drawn_layer_by_layer(steptime):
-    done = steptime("models", "alexnet_conv")
+def test_a_model_is_drawn_layer_by_layer(inside):
+    done = inside("models", "alexnet_conv")
     for layer in ("conv1", "56x56x64", "pool1", "27x27x64", "pool5", "6x6x256", "2,469,696 parameters"):
         assert layer in done.out
 
 
-def test_backends_say_how_to_install_what_is_missing(steptime):
-    rows = {row["backend"]: row for row in steptime("backends", "--json").json}
+def test_backends_say_how_to_install_what_is_missing(inside):
+    rows = {row["backend"]: row for row in inside("backends", "--json").json}
     assert rows["null"]["installed"] is True
     assert rows["pytorch"]["installed"] is False
     assert rows["pytorch"]["install"] == "steptime setup pytorch"

@@ -14,16 +14,16 @@ from steptime.stats.summary import summarise
 TRUTH = 0.01
 
 
-def correlated(random, count, rho, noise):
+def correlated(random, series, count, rho, noise):
     """Step times around TRUTH with lag-1 autocorrelation rho and relative deviation `noise`; a few slow ones first."""
-    deviation = np.empty(count)
-    fresh = random.standard_normal(count) * np.sqrt(1 - rho**2)
-    deviation[0] = random.standard_normal()
+    fresh = random.standard_normal((count, series)) * np.sqrt(1 - rho**2)
+    deviation = np.empty((count, series))
+    deviation[0] = random.standard_normal(series)
     for i in range(1, count):
         deviation[i] = rho * deviation[i - 1] + fresh[i]
-    series = TRUTH * np.maximum(0.1, 1 + noise * deviation)
-    series[:5] *= 3
-    return series
+    times = TRUTH * np.maximum(0.1, 1 + noise * deviation)
+    times[:5] *= 3
+    return times.T
 
 
 def as_a_worker_would(series, budget):
@@ -39,24 +39,23 @@ def test_the_95_percent_interval_covers_the_truth_in_93_of_100_series_or_more(rh
     random = np.random.default_rng(2024)
     budget = Budget(max_seconds=15.0)
     covered = 0
-    for _ in range(500):
-        summary = as_a_worker_would(correlated(random, 1500, rho, noise), budget)
+    for series in correlated(random, 500, 1500, rho, noise):
+        summary = as_a_worker_would(series, budget)
         covered += summary.ci_low <= 1 / TRUTH <= summary.ci_high
     assert covered >= 0.93 * 500
 
 
 def test_the_textbook_error_would_not_have_covered_it():
     random, covered = np.random.default_rng(5), 0
-    for _ in range(200):
-        series = correlated(random, 400, 0.8, 0.05)[5:]
+    for series in correlated(random, 200, 400, 0.8, 0.05)[:, 5:]:
         covered += abs(series.mean() - TRUTH) <= 1.96 * series.std() / np.sqrt(len(series))
     assert covered < 0.8 * 200
 
 
 def test_dependence_shrinks_the_effective_sample():
     random = np.random.default_rng(6)
-    assert effective_steps(correlated(random, 2000, 0.0, 0.05)[5:]) > 1500
-    assert effective_steps(correlated(random, 2000, 0.9, 0.05)[5:]) < 300
+    assert effective_steps(correlated(random, 1, 2000, 0.0, 0.05)[0, 5:]) > 1500
+    assert effective_steps(correlated(random, 1, 2000, 0.9, 0.05)[0, 5:]) < 300
 
 
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=200))
