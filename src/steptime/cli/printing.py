@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from steptime.schema import OK, Record
 from steptime.store.index import Row
 
-NUMERIC = set("0123456789.-±%,")
+FIGURE = re.compile(r"[-±]?[\d.,]+(e[+-]?\d+)?%?( ([kMG]?B|s|min|h))?$|\d+(x\d+)+$|\d+/\d+$")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -23,7 +24,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _is_figure(cell: str) -> bool:
-    return not cell or cell[0] in NUMERIC
+    return not cell or bool(FIGURE.match(cell))
 
 
 CASE_HEADER = ("model", "phase", "backend", "precision", "batch")

@@ -36,7 +36,6 @@ def perform(job: Job, folder: Path) -> int:
     from steptime.errors import CaseFailed, SteptimeError
     from steptime.worker.birth import process_birth
     from steptime.worker.events import Events
-    from steptime.worker.limits import is_out_of_memory
 
     born = process_birth()
     events = Events.open()
@@ -52,9 +51,7 @@ def perform(job: Job, folder: Path) -> int:
         name, content = RECORD, _failure(job, "launch_failed", message[:500], born)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
-        kind = "out_of_memory" if is_out_of_memory(problem) else "crash"
-        lines = str(problem).strip().splitlines() or [""]
-        name, content = RECORD, _failure(job, kind, f"{type(problem).__name__}: {lines[0]}"[:500], born)
+        name, content = RECORD, _failure(job, *_explained(problem), born)
     try:
         if name:
             write_text(folder / name, to_json(content))
@@ -63,6 +60,16 @@ def perform(job: Job, folder: Path) -> int:
         return 1
     events.send("end")
     return 0
+
+
+def _explained(problem: Exception) -> tuple[str, str]:
+    """The kind of failure that an exception is, and its message in one line."""
+    from steptime.worker.limits import is_out_of_memory, memory_words
+
+    if is_out_of_memory(problem):
+        return "out_of_memory", memory_words(problem)[:500]
+    lines = str(problem).strip().splitlines() or [""]
+    return "crash", f"{type(problem).__name__}: {lines[0]}"[:500]
 
 
 def _result(job: Job, folder: Path, events: Any, born: float) -> tuple[str, Any]:

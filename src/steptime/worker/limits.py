@@ -40,6 +40,13 @@ def is_out_of_memory(problem: BaseException) -> bool:
     return isinstance(problem, MemoryError) or named or bool(OUT_OF_MEMORY.search(str(problem)))
 
 
+def memory_words(problem: BaseException) -> str:
+    """The sentence of the message that speaks of memory, without where in the framework it was raised."""
+    sentences = re.split(r"(?<=[.\]])\s+", str(problem).strip().splitlines()[0] if str(problem).strip() else "")
+    telling = [sentence for sentence in sentences if OUT_OF_MEMORY.search(sentence)]
+    return telling[0] if telling else f"{type(problem).__name__}: {' '.join(sentences)}"
+
+
 def _elements(shape: tuple[int, ...]) -> int:
     total = 1
     for size in shape:
