@@ -76,7 +76,10 @@ def harness_overhead() -> tuple[float, str]:
     python = interpreter("pytorch")
     source = HERE.parent / "src"
     done = subprocess.run(
-        [python, HERE / "bare_pytorch.py"], capture_output=True, text=True, env={"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+        [python, HERE / "bare_pytorch.py"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
     )
     if done.returncode:
         raise SetupError(done.stderr.strip().splitlines()[-1])
