@@ -2,14 +2,26 @@
 
 import pytest
 
+from steptime.backends._tf_layers import TABLE
 from steptime.backends.base import find
 from steptime.models.zoo import models
+from steptime.oracle.network import KERNELS
 from tests.models.reduced import REDUCED, model_of
 
 pytestmark = pytest.mark.real
 
 # One of each kind of layer: convolution, batch normalisation, depthwise, embedding and attention, tied weights.
 FEW = ["mnist_cnn", "resnet20", "mobilenet_v2", "gpt2_small", "llama"]
+# In single precision a rectifier may open or close by rounding, which a few samples do not average out: smooth ones.
+SMOOTH = ["mnist_cnn", "resnet20", "efficientnet_b0", "gpt2_small", "llama"]
+VARIANTS = {
+    ("fp64", "momentum", "graph"): FEW,
+    ("fp64", "adam", "graph"): FEW,
+    ("fp64", "none", "graph"): ["mnist_cnn", "resnet20"],
+    ("fp32", "sgd", "graph"): SMOOTH,
+    ("fp32", "sgd", "eager"): ["mnist_cnn", "resnet20", "llama"],
+    ("fp32", "sgd", "xla"): ["mnist_cnn", "resnet20", "llama"],
+}
 QUICK = ["--max-seconds", "2", "--no-wait"]
 
 
@@ -21,15 +33,6 @@ def double(tensorflow_python, parity):
 @pytest.fixture(scope="module")
 def single(tensorflow_python, parity):
     return parity(tensorflow_python, "tensorflow", "fp32", 0, "sgd", list(REDUCED))
-
-
-@pytest.fixture(scope="module", params=["fp64 momentum", "fp64 adam", "fp64 none", "fp32 sgd", "xla fp32 sgd", "eager fp32 sgd"])
-def variants(request, tensorflow_python, parity):
-    """One process for each; in single precision a single step, whose rounding nothing has amplified yet."""
-    *mode, precision, optimizer = request.param.split()
-    backend = f"tensorflow:compile={mode[0]}" if mode else "tensorflow"
-    steps = 2 if precision == "fp64" else 1
-    return precision, parity(tensorflow_python, backend, precision, steps, optimizer, FEW)
 
 
 def test_every_family_is_compared():
@@ -48,12 +51,18 @@ def test_outputs_agree_in_single_precision(single, name):
     assert single[name]["outputs"] < 1e-4
 
 
-@pytest.mark.parametrize("name", FEW)
-def test_every_optimizer_and_way_of_compiling_trains_alike(variants, name):
-    precision, figures = variants
-    found = figures[name]
-    for key, limit in (("outputs", 1e-4), ("loss", 1e-4), ("statistics", 1e-3), ("weights", 1e-2)):
-        assert found[key] < (1e-6 if precision == "fp64" else limit), key
+@pytest.mark.parametrize(("precision", "optimizer", "mode"), VARIANTS)
+def test_every_optimizer_and_way_of_compiling_trains_alike(tensorflow_python, parity, precision, optimizer, mode):
+    """In single precision after one step, whose rounding nothing has amplified yet: this is where fused kernels run."""
+    steps, backend = (2 if precision == "fp64" else 1), f"tensorflow:compile={mode}"
+    figures = parity(tensorflow_python, backend, precision, steps, optimizer, VARIANTS[precision, optimizer, mode])
+    limits = {"outputs": 1e-4, "loss": 1e-4, "statistics": 1e-3, "weights": 1e-2}
+    if precision == "fp64":
+        # Adam divides a gradient by its own size: where it is nothing but rounding, so is the update.
+        limits = {"outputs": 1e-10, "loss": 1e-6, "statistics": 1e-6, "weights": 1e-5 if optimizer == "adam" else 1e-6}
+    for name, found in figures.items():
+        for key, limit in limits.items():
+            assert found[key] < limit, f"{name}: {key}"
 
 
 @pytest.mark.parametrize("mode", ["graph", "eager", "xla"])
@@ -65,10 +74,7 @@ def test_dropout_keeps_and_scales_and_obeys_the_seed(tensorflow_python, dropout_
     assert found["steps_differ"] and found["repeatable"] and found["seed_matters"]
 
 
-def test_an_operator_that_it_lacks_is_named():
-    from steptime.backends._tf_layers import TABLE
-    from steptime.oracle.network import KERNELS
-
+def test_it_has_every_operator():
     assert set(TABLE) == set(KERNELS)
 
 
