@@ -8,11 +8,19 @@ import sys
 import time
 from pathlib import Path
 
+from steptime.backends.base import find
 from steptime.environments.choose import interpreter
 from steptime.errors import SetupError
+from steptime.schema import Case
 
 HERE = Path(__file__).parent
-LIMITS = {"harness_overhead": 1.01, "cli_start": 0.15, "loop_overhead_us": 2.0, "list_10000": 1.5}
+LIMITS = {
+    "harness_overhead": 1.01,
+    "cli_start": 0.15,
+    "loop_overhead_us": 2.0,
+    "list_10000": 1.5,
+    **dict.fromkeys(("tf_mnist_train", "tf_mnist_infer", "tf_resnet_train", "tf_resnet_infer"), 1.02),
+}
 
 
 def main() -> int:
@@ -22,6 +30,10 @@ def main() -> int:
         ("loop_overhead_us", loop_overhead_us),
         ("list_10000", list_10000),
         ("harness_overhead", harness_overhead),
+        ("tf_mnist_train", lambda: tensorflow("mnist_cnn", "training")),
+        ("tf_mnist_infer", lambda: tensorflow("mnist_cnn", "inference")),
+        ("tf_resnet_train", lambda: tensorflow("resnet50", "training")),
+        ("tf_resnet_infer", lambda: tensorflow("resnet50", "inference")),
     ):
         try:
             value, words = measure()
@@ -54,7 +66,7 @@ def list_10000() -> tuple[float, str]:
     import tempfile
     from dataclasses import replace
 
-    from steptime.schema import Case, Record, Steps, to_json
+    from steptime.schema import Record, Steps, to_json
     from steptime.store.files import Store
     from steptime.store.index import index
 
@@ -73,21 +85,25 @@ def list_10000() -> tuple[float, str]:
 
 def harness_overhead() -> tuple[float, str]:
     """Mean step under steptime / mean step of a bare hand-written loop of the same PyTorch code, in turns in one process."""
-    python = interpreter("pytorch")
-    source = HERE.parent / "src"
-    done = subprocess.run(
-        [python, HERE / "bare_pytorch.py"],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
-    )
+    return _ratio("pytorch", "mnist_cnn training batch 50", "bare_pytorch.py")
+
+
+def tensorflow(model: str, phase: str) -> tuple[float, str]:
+    """Mean step under steptime / mean step of keras layers (keras.applications) in a tf.function written by hand."""
+    return _ratio("tensorflow", f"{model} {phase}, TensorFlow", "bare_tensorflow.py", model, phase)
+
+
+def _ratio(backend: str, words: str, script: str, *arguments: str) -> tuple[float, str]:
+    """Of the lines that a script prints in a framework's environment."""
+    python = interpreter(backend)
+    variables = find(backend).environment(Case("mnist_cnn", backend, 1, threads=1))
+    environment = {"PYTHONPATH": str(HERE.parent / "src"), **variables}
+    done = subprocess.run([python, HERE / script, *arguments], capture_output=True, text=True, env=environment)
     if done.returncode:
         raise SetupError(done.stderr.strip().splitlines()[-1])
-    ratios = [float(line) for line in done.stdout.split()]
-    ratios.sort()
-    middle = statistics.median(ratios)
+    ratios = sorted(float(line) for line in done.stdout.split())
     low, high = ratios[len(ratios) // 10], ratios[-1 - len(ratios) // 10]
-    return middle, f"mnist_cnn training batch 50, median of {len(ratios)} pairs of blocks, 80% between {low:.3f} and {high:.3f}"
+    return statistics.median(ratios), f"{words}, median of {len(ratios)} pairs of blocks, 80% between {low:.3f} and {high:.3f}"
 
 
 def _seconds(command: list[str | Path]) -> float:

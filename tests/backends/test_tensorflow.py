@@ -120,7 +120,7 @@ def test_what_only_a_gpu_has_is_unsupported_here(run):
 def test_an_unknown_way_of_compiling_lists_the_known_ones(run):
     done = run("mlp", "--phase", "inference", "-b", "compile=fast")
     assert done.code != 0
-    assert "graph, eager, xla" in done.out + done.err
+    assert "eager, graph, xla" in done.out + done.err
 
 
 def test_options_are_what_the_documentation_says():

@@ -100,7 +100,6 @@ class Keras(Backend):
             "TF_NUM_INTEROP_THREADS": "1",
             "TF_CPP_MIN_LOG_LEVEL": "2",
             "JAX_PLATFORMS": "cpu",
-            "JAX_ENABLE_X64": "1" if case.precision == "fp64" else "0",
         }
 
     def preload(self) -> None:
@@ -135,6 +134,9 @@ class Keras(Backend):
         mode = option(self, case, "compile")
         if mode not in COMPILE_MODES:
             raise UnknownName("compile mode of keras", mode, COMPILE_MODES)
+        engine = option(self, case, "engine")
+        if case.precision == "fp64" and engine != "tensorflow":
+            raise Unsupported(f"keras promotes double to single precision on {engine}: fp64 runs on its engine tensorflow only")
         if case.phase == "training" and case.optimizer == "none":
             raise Unsupported("keras has no training step without an update")
 
