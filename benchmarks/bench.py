@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from steptime.backends.base import find
 from steptime.environments.choose import interpreter
 from steptime.errors import SetupError
+from steptime.schema import Case
 
 HERE = Path(__file__).parent
 STEPTIME = Path(sys.executable).with_name("steptime")
@@ -28,6 +30,7 @@ LIMITS = {
     "plan_100000": (2.0, "at most"),
     "plan_100000_MB": (500.0, "at most"),
     "harness_overhead": (1.01, "at most"),
+    **{f"tf_{m}_{p}": (1.02, "at most") for m in ("mnist_cnn", "resnet50") for p in ("training", "inference")},
     "sweep_efficiency": (0.8, "at least"),
     "fork_against_fresh": (1.03, "at most"),
 }
@@ -44,19 +47,20 @@ def main() -> int:
         harness_overhead,
         sweep_efficiency,
         fork_against_fresh,
+        tensorflow_against_hand,
     ):
         try:
             for name, value, words in measure():
                 missed += not _report(name, value, words)
         except SetupError as problem:
-            print(f"{measure.__name__:18} skipped: {problem}", flush=True)
+            print(f"{measure.__name__:24} skipped: {problem}", flush=True)
     return 1 if missed else 0
 
 
 def _report(name: str, value: float, words: str) -> bool:
     limit, side = LIMITS[name]
     good = value <= limit if side == "at most" else value >= limit
-    print(f"{name:18} {value:8.3f}  ({side} {limit:g}{'' if good else ': MISSED'})  {words}", flush=True)
+    print(f"{name:24} {value:8.3f}  ({side} {limit:g}{'' if good else ': MISSED'})  {words}", flush=True)
     return good
 
 
@@ -83,7 +87,7 @@ def list_10000() -> Figures:
     """Reading and flattening 10,000 records of 200 steps each."""
     from dataclasses import replace
 
-    from steptime.schema import Case, Record, Steps, to_json
+    from steptime.schema import Record, Steps, to_json
     from steptime.store.files import Store
     from steptime.store.index import index
 
@@ -125,22 +129,28 @@ def plan_100000() -> Figures:
 
 def harness_overhead() -> Figures:
     """Mean step under steptime / mean step of a bare hand-written loop of the same PyTorch code, in turns in one process."""
-    python = interpreter("pytorch")
-    source = HERE.parent / "src"
-    done = subprocess.run(
-        [python, HERE / "bare_pytorch.py"],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
-    )
+    yield "harness_overhead", *_ratio("pytorch", "mnist_cnn training batch 50", "bare_pytorch.py")
+
+
+def tensorflow_against_hand() -> Figures:
+    """Mean step under steptime / mean step of keras layers (keras.applications) in a tf.function written by hand."""
+    for model in ("mnist_cnn", "resnet50"):
+        for phase in ("training", "inference"):
+            words = f"{model} {phase}, TensorFlow"
+            yield f"tf_{model}_{phase}", *_ratio("tensorflow", words, "bare_tensorflow.py", model, phase)
+
+
+def _ratio(backend: str, words: str, script: str, *arguments: str) -> tuple[float, str]:
+    """Of the lines that a script prints in a framework's environment."""
+    python = interpreter(backend)
+    variables = find(backend).environment(Case("mnist_cnn", backend, 1, threads=1))
+    environment = {"PYTHONPATH": str(HERE.parent / "src"), **variables}
+    done = subprocess.run([python, HERE / script, *arguments], capture_output=True, text=True, env=environment)
     if done.returncode:
         raise SetupError(done.stderr.strip().splitlines()[-1])
-    ratios = [float(line) for line in done.stdout.split()]
-    ratios.sort()
-    middle = statistics.median(ratios)
+    ratios = sorted(float(line) for line in done.stdout.split())
     low, high = ratios[len(ratios) // 10], ratios[-1 - len(ratios) // 10]
-    words = f"mnist_cnn training batch 50, median of {len(ratios)} pairs of blocks, 80% between {low:.3f} and {high:.3f}"
-    yield "harness_overhead", middle, words
+    return statistics.median(ratios), f"{words}, median of {len(ratios)} pairs of blocks, 80% between {low:.3f} and {high:.3f}"
 
 
 BATCHES = ",".join(str(20 * i) for i in range(1, 13))

@@ -67,12 +67,21 @@ def inside(home, tmp_path, monkeypatch, capsys) -> Callable[..., Outcome]:
     return run
 
 
+def framework_python(name: str) -> Path:
+    """The interpreter of a framework's environment, in the home that was in force when the tests were started."""
+    if not INSTALLED:
+        pytest.skip(f"STEPTIME_HOME is not set: it names the home in which `steptime setup {name}` was run")
+    env = Environment(name, Path(INSTALLED) / "environments" / name)
+    if not env.ready:
+        pytest.skip(f"no {name} in {env.folder}: run `STEPTIME_HOME={INSTALLED} steptime setup {name}`")
+    return env.python
+
+
 @pytest.fixture(scope="session")
 def torch_python() -> Path:
-    """An interpreter with PyTorch: the one that `make test` installed."""
-    if not INSTALLED:
-        pytest.skip("STEPTIME_HOME is not set: run `make test`, which installs PyTorch")
-    env = Environment("pytorch", Path(INSTALLED) / "environments" / "pytorch")
-    if not env.ready:
-        pytest.skip(f"no PyTorch in {env.folder}: run `make test`")
-    return env.python
+    return framework_python("pytorch")
+
+
+@pytest.fixture(scope="session")
+def tensorflow_python() -> Path:
+    return framework_python("tensorflow")

@@ -33,7 +33,7 @@ def outcome(tmp_path, a_job, **how):
         ("illegal", "illegal_instruction", "SIGILL"),
         ("exit", "crash", "exit code 3"),
         ("raise", "crash", "RuntimeError: the fake backend was told to fail"),
-        ("oom", "out_of_memory", "MemoryError"),
+        ("oom", "out_of_memory", "told to run out of memory"),
         ("unsupported", "unsupported", "told not to"),
         ("nan", "wrong_result", "the loss is nan"),
         ("garbage", "ok", ""),
