@@ -10,7 +10,7 @@ def test_backends_are_found_by_file_name():
 
 
 def test_an_unknown_backend_lists_the_known_ones():
-    with pytest.raises(UnknownName, match="known: fake, null, pytorch, reference"):
+    with pytest.raises(UnknownName, match=r"known: fake, .*null, .*pytorch, .*reference"):
         find("nothing")
 
 
@@ -26,6 +26,7 @@ def test_no_framework_is_imported_by_looking():
     import sys
 
     code = (
-        "import sys; from steptime.backends import base; [base.find(n) for n in base.names()]; assert 'torch' not in sys.modules"
+        "import sys; from steptime.backends import base; [base.find(n) for n in base.names()];"
+        "assert not {'torch', 'jax', 'onnx', 'onnxruntime', 'openvino'} & set(sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
