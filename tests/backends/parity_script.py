@@ -45,7 +45,7 @@ def trained_distance(graph: Graph, truth: dict[str, np.ndarray], found: dict[str
     begin = initial_weights(graph, 1)
     assert truth.keys() == found.keys() == begin.keys()
     moved = {k: np.abs(truth[k] - begin[k]).max() for k in truth}
-    floor = 1e-3 * max(moved.values())
+    floor = 1e-3 * max(moved.values()) or 1.0
     return float(max(np.abs(truth[k] - found[k]).max() / max(moved[k], floor) for k in truth))
 
 

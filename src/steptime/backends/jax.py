@@ -44,7 +44,8 @@ class JaxProgram(Program):
         self._state: Any = None
         self._result: Any = None
         if case.phase == "training":
-            self._state = initial_state(graph, case, arrays)
+            # All of it put on the device in the same way: the second step would else be compiled anew.
+            self._state = jax.device_put(initial_state(graph, case, arrays), device)
             self._step = jit(train_step(graph, case, apply), donate_argnums=0)
             self.step = self._train  # type: ignore[method-assign]
         else:

@@ -106,7 +106,7 @@ class OpenVino(Backend):
         settings = {"layout": "NCHW", **{k.lower(): str(v) for k, v in configuration(case).items()}}
         packages = {"numpy": np.__version__, "onnx": onnx.__version__}
         packages["device"] = openvino.Core().get_property(DEVICE, "FULL_DEVICE_NAME")
-        return Facts("openvino", openvino.__version__, case.threads, case.precision, packages, settings)
+        return Facts("openvino", openvino.__version__.partition("-")[0], case.threads, case.precision, packages, settings)
 
     def peak_flops(self, case: Case) -> float:
         requests: list[Request] = []
