@@ -215,8 +215,8 @@ class Jax(Backend):
             raise Unsupported("tf32 exists on CUDA devices only")
         try:
             jax.devices()
-        except RuntimeError as error:
-            raise Unsupported(f"this JAX sees no {case.device.upper()} device: {str(error).splitlines()[0]}") from error
+        except (RuntimeError, AssertionError) as error:  # the latter where the plugin for the device is not installed
+            raise Unsupported(f"this JAX sees no {case.device.upper()} device") from error
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return JaxProgram(graph, case, weights, inputs, labels)
