@@ -31,7 +31,7 @@ ORDER = [
     "cli",
 ]
 INNER_PARTS = {name.removesuffix(".py") for name in INNER}
-FRAMEWORKS = {"torch", "tensorflow", "jax", "keras", "mxnet", "caffe", "onnxruntime", "openvino", "paddle", "tinygrad"}
+FRAMEWORKS = {"torch", "tensorflow", "jax", "keras", "mxnet", "caffe", "onnxruntime", "onnx", "openvino", "paddle", "tinygrad"}
 
 
 def sources() -> list[Path]:

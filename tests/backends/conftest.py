@@ -13,6 +13,7 @@ import pytest
 
 from steptime.backends.base import find
 from steptime.schema import Case
+from tests.conftest import framework_python
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
@@ -51,3 +52,32 @@ def script(python: Path, name: str, backend: str, *arguments: str) -> dict[str, 
 def options(backend: str) -> dict[str, Any]:
     """'keras:engine=jax' -> {'engine': 'jax'}"""
     return dict(part.split("=", 1) for part in backend.partition(":")[2].split(",") if part)
+
+
+@pytest.fixture(scope="session")
+def jax_python() -> Path:
+    return framework_python("jax")
+
+
+@pytest.fixture(scope="session")
+def onnxruntime_python() -> Path:
+    return framework_python("onnxruntime")
+
+
+@pytest.fixture(scope="session")
+def openvino_python() -> Path:
+    return framework_python("openvino")
+
+
+@pytest.fixture(scope="session")
+def deviations() -> Callable[..., dict[str, Any]]:
+    """Runs deviation_script.py: model to its deviations from the reference."""
+
+    def run(python: Path, *arguments: str, timeout: float = 1800, **environment: str) -> dict[str, Any]:
+        env = {**os.environ, "PYTHONPATH": str(SOURCE), "OPENBLAS_NUM_THREADS": "1", **environment}
+        command = [python, HERE / "deviation_script.py", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return dict(json.loads(done.stdout.splitlines()[-1]))
+
+    return run

@@ -1,0 +1,121 @@
+"""OpenVINO: inference of the graph that we export to ONNX, one stream, for latency, in the precision that is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Callable
+
+import numpy as np
+
+from steptime.backends._onnx_export import export, graph_output, natural_input, square_product
+from steptime.backends.base import Array, Backend, Facts, Program, Weights, best_rate, thread_variables
+from steptime.errors import Unsupported
+from steptime.models.graph import Graph
+from steptime.schema import Case
+
+HINTS = {"fp32": "f32", "bf16": "bf16", "fp16": "f16"}
+CAPABILITIES = {"fp32": "FP32", "bf16": "BF16", "fp16": "FP16"}
+DEVICE = "CPU"
+
+
+class Request:
+    """A compiled model with its input in place."""
+
+    def __init__(self, model: Any, case: Case, x: Array) -> None:
+        import openvino
+
+        core = openvino.Core()
+        self.compiled = core.compile_model(core.read_model(model=model.SerializeToString()), DEVICE, configuration(case))
+        ran = self.compiled.get_property("INFERENCE_PRECISION_HINT").to_string()
+        if ran != HINTS[case.precision]:
+            raise Unsupported(f"openvino would run {ran} instead of {case.precision} on this device")
+        self._request = self.compiled.create_infer_request()
+        self._x = x
+        self._request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
+        self.run: Callable[[], None] = self._request.start_async
+        self.wait: Callable[[], None] = self._request.wait
+
+    def output(self) -> Array:
+        return np.array(self._request.get_output_tensor().data)
+
+
+class OpenVinoProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        self._weights = dict(weights)
+        self._request = Request(export(graph, weights, case.batch), case, natural_input(graph, inputs, np.float32))
+        self.step, self.wait = self._request.run, self._request.wait  # type: ignore[method-assign]
+
+    def outputs(self) -> Array:
+        self.step()
+        self.wait()
+        return graph_output(self._request.output())
+
+    def weights(self) -> dict[str, Array]:
+        """Inference changes none."""
+        return self._weights
+
+
+def configuration(case: Case) -> dict[str, Any]:
+    """The precision is always said: left alone, OpenVINO takes bf16 for a model of fp32 where it thinks it can."""
+    return {
+        "INFERENCE_PRECISION_HINT": HINTS[case.precision],
+        "INFERENCE_NUM_THREADS": case.threads,
+        "NUM_STREAMS": 1,
+        "PERFORMANCE_HINT": "LATENCY",
+    }
+
+
+class OpenVino(Backend):
+    name = "openvino"
+    phases = ("inference",)
+    precisions = ("fp32", "bf16", "fp16")
+    environment_name = "openvino"
+    instruction_caps = tuple(
+        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
+    )
+
+    def environment(self, case: Case) -> dict[str, str]:
+        return {**thread_variables(case.threads), "OPENVINO_TELEMETRY_OPT_OUT": "1"}
+
+    def preload(self) -> None:
+        importlib.import_module("openvino")
+        importlib.import_module("onnx")
+
+    def start(self, case: Case) -> None:
+        importlib.import_module("openvino")
+
+    def check(self, case: Case) -> None:
+        import openvino
+
+        if case.phase == "training":
+            raise Unsupported("openvino runs inference only")
+        if case.precision == "int8":
+            raise Unsupported("int8 on openvino needs a model quantized by nncf, which steptime does not do yet")
+        super().check(case)
+        known = openvino.Core().get_property(DEVICE, "OPTIMIZATION_CAPABILITIES")
+        if CAPABILITIES[case.precision] not in known:
+            raise Unsupported(f"openvino has no {case.precision} on this device; it has {', '.join(known)}")
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        return OpenVinoProgram(graph, case, weights, inputs, labels)
+
+    def facts(self, case: Case) -> Facts:
+        import onnx
+        import openvino
+
+        settings = {"layout": "NCHW", **{k.lower(): str(v) for k, v in configuration(case).items()}}
+        packages = {"numpy": np.__version__, "onnx": onnx.__version__}
+        packages["device"] = openvino.Core().get_property(DEVICE, "FULL_DEVICE_NAME")
+        return Facts("openvino", openvino.__version__.partition("-")[0], case.threads, case.precision, packages, settings)
+
+    def peak_flops(self, case: Case) -> float:
+        requests: list[Request] = []
+
+        def multiply(size: int) -> Callable[[], None]:
+            requests.append(Request(square_product(size, np.float32), case, np.ones((size, size), np.float32)))
+            return requests[-1].run
+
+        return best_rate(multiply, lambda: requests[-1].wait(), (256, 1024, 2048))
+
+
+BACKEND = OpenVino()
