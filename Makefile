@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_HOME := $(CURDIR)/.home
 
-.PHONY: setup run test test-fast check format bench clean
+.PHONY: setup run test test-fast test-frameworks check format bench clean
 
 setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
 
@@ -20,6 +20,10 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch
 	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest
+
+test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends
 
 $(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
 	@$(PYTHON) -m venv $(TEST_HOME)/zoo
