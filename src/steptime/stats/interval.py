@@ -21,6 +21,8 @@ from steptime.stats.student import quantile
 
 LEVEL = 0.95
 FEWEST_BATCHES = 8
+FEWEST_EFFECTIVE = 4
+"""a short series with a trend looks like hardly more than one step; below this the quantile of t explodes and says nothing"""
 METHOD = f"wider of batch means (at least {FEWEST_BATCHES} batches) and effective sample size"
 
 
@@ -66,7 +68,7 @@ def effective_steps(values: Seconds) -> float:
         return float(count)
     lag = float(centred[1:] @ centred[:-1]) / power
     lag = min(max(lag + (1 + 4 * lag) / count + 0.5 / math.sqrt(count), 0.0), 0.99)
-    return max(count * (1 - lag) / (1 + lag), 2.5)
+    return max(count * (1 - lag) / (1 + lag), float(min(count, FEWEST_EFFECTIVE)))
 
 
 def _effective_sample(series: np.ndarray[Any, Any], level: float) -> float:
