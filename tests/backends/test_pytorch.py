@@ -3,7 +3,7 @@
 import pytest
 
 pytestmark = pytest.mark.real
-QUICK = ["--max-seconds", "2", "--no-wait"]
+QUICK = ["--max-seconds", "2", "--no-wait", "--contended-rounds", "0"]
 
 
 @pytest.fixture
