@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from functools import partial
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -198,21 +199,23 @@ class PyTorch(Backend):
         return Facts("pytorch", torch.__version__, torch.get_num_threads(), case.precision, packages, settings)
 
     def peak_flops(self, case: Case) -> float:
+        """Of plain and of transposed products: for types that a CPU emulates their kernels differ several times over."""
         import torch
 
-        def multiply(size: int) -> Callable[[], None]:
+        def multiply(size: int, transposed: bool) -> Callable[[], None]:
             a = torch.ones((size, size), dtype=dtype_of(case.precision), device=case.device)
-            out = torch.empty_like(a)
+            b, out = (a.T if transposed else a), torch.empty_like(a)
 
             def run() -> None:
-                torch.mm(a, a, out=out)
+                torch.mm(a, b, out=out)
 
             return run
 
         cuda = case.device == "cuda"
-        return best_rate(
-            multiply, torch.cuda.synchronize if cuda else lambda: None, (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096)
-        )
+        wait: Callable[[], None] = torch.cuda.synchronize if cuda else lambda: None
+        sizes = (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096)
+        ways = (False,) if case.precision in ("fp64", "fp32", "tf32") else (False, True)
+        return max(best_rate(partial(multiply, transposed=way), wait, sizes) for way in ways)
 
 
 BACKEND = PyTorch()

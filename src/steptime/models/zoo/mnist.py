@@ -24,7 +24,12 @@ def mnist_cnn(classes: int = 10, dropout: float = 0.5) -> Graph:
     return net.graph(net(Dense(classes), x, name="fc2"))
 
 
-@model(batch=64, year=1998, paper="LeCun et al., Gradient-Based Learning Applied to Document Recognition; as in Caffe's example")
+@model(
+    batch=64,
+    year=1998,
+    paper="LeCun et al., Gradient-Based Learning Applied to Document Recognition; as in Caffe's example",
+    learning_rate=1e-3,
+)
 def lenet(classes: int = 10) -> Graph:
     at_least(1, classes=classes)
     net = Net("lenet")
