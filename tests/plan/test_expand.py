@@ -97,7 +97,7 @@ def test_a_row_that_gives_a_batch_and_one_that_does_not_keep_their_own():
 
 def test_models_bring_their_own_batch_and_rate():
     found = expanded(Expansion(Plan("p", constants={"backend": ["fake"]}, axes={"model": ["lenet", "alexnet_conv"]})))
-    assert [(c.model, c.batch, c.learning_rate) for c in found] == [("lenet", 64, 0.01), ("alexnet_conv", 32, 1e-8)]
+    assert [(c.model, c.batch, c.learning_rate) for c in found] == [("lenet", 64, 1e-3), ("alexnet_conv", 32, 1e-8)]
 
 
 def test_options_from_the_command_line_have_the_kind_of_their_default():
