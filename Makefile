@@ -18,6 +18,7 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 	@$(BIN)/steptime run
 
 test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
+	@tests/system-packages
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch
 	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest
 
