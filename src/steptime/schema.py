@@ -64,7 +64,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to measure, fully said."""
+    """One thing to measure, fully said. In an imported record, empty words and zeroes mean: its source does not say."""
 
     model: str
     backend: str
@@ -151,6 +151,46 @@ class Summary:
     p99_seconds: float
     min_seconds: float
     max_seconds: float
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The figures that another tool printed of steps that it did not keep. None: it did not say."""
+
+    mean_seconds: Optional[float] = None
+    mean_speed: Optional[float] = None
+    uncertainty: Optional[float] = None
+    jitter: Optional[float] = None
+    n: Optional[int] = None
+    """steps that were timed"""
+    p50_seconds: Optional[float] = None
+    p90_seconds: Optional[float] = None
+    p95_seconds: Optional[float] = None
+    p99_seconds: Optional[float] = None
+    min_seconds: Optional[float] = None
+    max_seconds: Optional[float] = None
+    peak_bytes: Optional[int] = None
+    others: dict[str, float] = field(default_factory=dict)
+    """figures that have no field here, by the name that says their unit: accuracy, run_seconds, power_watts, ..."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an imported record comes from, precisely enough to look it up again."""
+
+    tool: str
+    file: str
+    line: int
+    sha256: str
+    server: str = ""
+    device: str = ""
+    """the processor's name"""
+    interconnect: str = ""
+    runtime: str = ""
+    raw: dict[str, str] = field(default_factory=dict)
+    """the source's own words, wherever they were translated or have no field of their own"""
+    notes: list[str] = field(default_factory=list)
+    """what was corrected or concluded, and why"""
 
 
 @dataclass(frozen=True)
@@ -279,6 +319,10 @@ class Record:
     failure: Optional[Failure] = None
     first_loss: Optional[float] = None
     last_loss: Optional[float] = None
+    printed: Optional[Printed] = None
+    """imported records only: in the place of the summary, where there are no steps to summarise"""
+    source: Optional[Source] = None
+    """imported records only; origin is then the tool"""
     schema: int = SCHEMA_VERSION
 
 

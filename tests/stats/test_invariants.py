@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from steptime.machine.describe import describe
-from steptime.schema import Case, Cost, Record, Resources, Steps
+from steptime.schema import Case, Cost, Printed, Record, Resources, Source, Steps
 from steptime.stats.invariants import broken_invariant
 from steptime.stats.summary import summarise
 
@@ -47,3 +47,34 @@ def test_each_broken_invariant_is_named(change, words):
 def test_five_percent_above_the_peak_is_within_its_own_error():
     close = record()
     assert broken_invariant(replace(close, cost=replace(close.cost, achieved_flops=2099.0))) == ""
+
+
+def imported(**figures):
+    source = Source("tool", "a.log", 7, "0" * 64)
+    return Record(
+        "y", "ok", Case("mlp", "tensorflow", 64, devices=2), "", origin="tool", printed=Printed(**figures), source=source
+    )
+
+
+def test_printed_figures_may_be_rounded_but_not_in_another_unit():
+    assert broken_invariant(imported(mean_speed=1000.0, mean_seconds=0.128)) == ""
+    assert broken_invariant(imported(mean_speed=1000.0, mean_seconds=0.13)) == ""
+    found = broken_invariant(imported(mean_speed=1000.0, mean_seconds=128.0))
+    assert found == "mean_speed x mean_time = 1000 x 128 = 128000, not the batch 128"
+    assert "not the batch 128" in broken_invariant(imported(mean_speed=1000.0, mean_seconds=0.064))
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({}, "no figures"),
+        ({"mean_speed": -1.0}, "mean_speed is -1.0"),
+        ({"mean_speed": 0.0}, "must be positive"),
+        ({"mean_seconds": float("nan")}, "mean_seconds is nan"),
+        ({"mean_speed": float("inf")}, "mean_speed is inf"),
+        ({"mean_speed": 1.0, "jitter": -0.1}, "zero or more"),
+        ({"others": {"accuracy": float("nan")}}, "not finite"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused(figures, words):
+    assert words in broken_invariant(imported(**figures))

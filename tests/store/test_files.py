@@ -64,6 +64,51 @@ def test_a_record_is_found_by_a_part_of_its_id(store):
         store.find("nothing")
 
 
+def test_a_batch_is_read_like_single_records_and_stored_once(store):
+    single, many = failed(), [failed(f"import-{n}") for n in range(5)]
+    store.put(single)
+    first, again = store.put_all(many), store.put_all(many)
+    assert first == again and first.suffix == ".jsonl"
+    found, damaged = store.read()
+    assert {r.id for r in found} == {single.id, *(r.id for r in many)} and damaged == []
+    assert dict(store.ids())["import-3"] == first
+    assert store.find("import-3") == many[3]
+    assert store.find("last") == single
+
+
+def test_a_record_that_lies_in_two_batches_is_one_record(store):
+    store.put_all([failed("a"), failed("b")])
+    store.put_all([failed("b"), failed("c")])
+    assert sorted(r.id for r in store.read()[0]) == ["a", "b", "c"]
+
+
+def test_damaged_lines_of_a_batch_are_quarantined_and_the_rest_stays(store):
+    path = store.put_all([failed("a"), failed("b"), failed("c")])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:40] + b"\n" + lines[2] + b'\xff{"id":')
+    found, damaged = store.read()
+    assert [r.id for r in found] == ["a", "c"]
+    assert [d.path.name for d in damaged] == [f"{path.stem}-line2.json", f"{path.stem}-line4.json"]
+    assert damaged[0].path.read_bytes() == lines[1][:40] + b"\n"
+    assert damaged[0].path.with_suffix(".reason.txt").read_text().startswith("not a record")
+    assert path.read_bytes() == lines[0] + lines[2]
+    assert store.read() == (found, [])
+
+
+def test_a_batch_without_one_whole_line_is_quarantined_as_a_file(store):
+    path = store.put_all([failed("a")])
+    path.write_bytes(b"\x00\x01\n")
+    assert [d.path.name for d in store.read()[1]] == [path.name]
+    assert not path.exists()
+
+
+def test_a_batch_that_cannot_be_stored_says_so_and_leaves_nothing(store):
+    store.records_folder.rmdir()
+    store.records_folder.write_text("in the way")
+    with pytest.raises(StoreError, match="nothing of it was stored"):
+        store.put_all([failed("a")])
+
+
 def test_a_writer_killed_at_any_moment_leaves_whole_files_only(store):
     code = (
         "import sys; from pathlib import Path; from steptime.store.files import Store, new_id\n"

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from steptime.schema import Case, Record
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
 from steptime.store.index import COLUMNS, index, row_of
+from tests.stats.test_invariants import imported
 from tests.stats.test_invariants import record as measured
 
 FAILED = Record("f", "out_of_memory", Case("mlp", "pytorch", 8, labels={"site": "a,b"}), "2026-01-01T00:00:00.000+00:00")
@@ -58,3 +60,14 @@ def test_filters_name_the_columns_they_know(tmp_path):
     assert [row["id"] for row in found.where({"replica_batch": ["8"], "backend": ["pytorch"]})] == ["f"]
     with pytest.raises(UnknownName, match="throughput"):
         found.where({"throughputs": ["1"]})
+
+
+def test_a_row_of_an_imported_record_says_what_its_source_says_and_no_more():
+    row = row_of(imported(mean_speed=1000.0))
+    assert tuple(row) == COLUMNS
+    assert row["throughput"] == 1000.0 and row["batch_time_ms"] == pytest.approx(128.0)
+    assert row["uncertainty"] is None and row["ci_low"] is None and row["p50_ms"] is None
+    assert row["origin"] == "tool" and row["started"] is None
+    unknown = row_of(replace(imported(mean_seconds=0.5), case=Case("mlp", "tensorflow", 0, precision="", threads=0, device="")))
+    assert unknown["batch_time_ms"] == 500.0 and unknown["throughput"] is None
+    assert unknown["replica_batch"] is None and unknown["precision"] is None and unknown["device_type"] is None

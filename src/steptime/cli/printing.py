@@ -33,15 +33,15 @@ RESULT_HEADER = (*CASE_HEADER, "samples/s", "± 95%", "jitter", "ms/step", "of l
 
 def result_cells(row: Row) -> list[str]:
     """One line of the table that `run` and `list` print."""
-    head = [row["model"], row["phase"], row["backend"], row["precision"], str(row["effective_batch"])]
+    head = [row["model"], row["phase"] or "", row["backend"], row["precision"] or "", str(row["effective_batch"] or "")]
     if row["status"] != OK:
         return [*head, "", "", "", "", "", "", f"{row['status']}: {row['message']}"[:90]]
     return [
         *head,
         speed(row["throughput"]),
-        f"{half_width(row):.1%}",
+        f"{half_width(row):.1%}" if row["ci_low"] is not None else "",
         speed(row["jitter"]),
-        f"{row['batch_time_ms']:.4g}",
+        "" if row["batch_time_ms"] is None else f"{row['batch_time_ms']:.4g}",
         share(row["limit_share"]),
         size(row["peak_bytes"]),
         row["verdict"],
@@ -52,7 +52,9 @@ def half_width(row: Row) -> float:
     return float((row["ci_high"] - row["ci_low"]) / (2 * row["throughput"]))
 
 
-def speed(value: float) -> str:
+def speed(value: float | None) -> str:
+    if value is None:
+        return ""
     return f"{value:.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 

@@ -10,7 +10,21 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import fields, number, print_steps, share, size
-from steptime.schema import Case, Contention, Cost, Failure, Machine, Record, Resources, Software, Steps, Summary, to_json
+from steptime.schema import (
+    Case,
+    Contention,
+    Cost,
+    Failure,
+    Machine,
+    Printed,
+    Record,
+    Resources,
+    Software,
+    Source,
+    Steps,
+    Summary,
+    to_json,
+)
 from steptime.store.index import full_row, model_name
 
 Pairs = list[tuple[str, Any]]
@@ -38,10 +52,15 @@ def command(name: str, full: bool, steps_table: bool, as_json: bool, store_path:
 
 def sections(record: Record) -> list[tuple[str, Pairs]]:
     case = record.case
-    head = f"{model_name(case)}, {case.phase}, {case.backend}, {case.precision}, batch {case.batch}"
+    batch = f"batch {case.batch}" if case.batch else ""
+    head = ", ".join(filter(None, (model_name(case), case.phase, case.backend, case.precision, batch)))
     found = [(head, _case(record))]
     if record.summary and record.steps:
         found.append(("speed", _speed(record, record.summary, record.steps)))
+    if record.printed:
+        found.append(("speed, as printed", _printed(record.printed)))
+    if record.source:
+        found.append(("imported from", _source(record.source)))
     if record.cost:
         found.append(("cost", _cost(record.cost)))
     if record.resources:
@@ -64,10 +83,10 @@ def _case(record: Record) -> Pairs:
         ("status", record.status),
         ("message", record.message),
         ("started", record.started),
-        ("threads", case.threads),
+        ("threads", case.threads or ""),
         ("optimizer", case.optimizer if case.phase == "training" else ""),
         ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
-        ("repeat it", repeat_command(case)),
+        ("repeat it", "" if record.source else repeat_command(case)),
     ]
 
 
@@ -83,6 +102,33 @@ def _speed(record: Record, s: Summary, steps: Steps) -> Pairs:
         ("ms per step", milliseconds),
         ("steps", counted),
         ("loss", f"{record.first_loss:.4g} to {record.last_loss:.4g}" if known else ""),
+    ]
+
+
+def _printed(p: Printed) -> Pairs:
+    names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
+    known = [(name, getattr(p, f"{name}_seconds")) for name in names]
+    return [
+        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:g} samples/s"),
+        ("uncertainty", p.uncertainty),
+        ("jitter", p.jitter),
+        ("ms per step", " · ".join(f"{name} {1e3 * value:.4g}" for name, value in known if value is not None)),
+        ("steps", p.n),
+        ("peak memory", size(p.peak_bytes)),
+        *p.others.items(),
+    ]
+
+
+def _source(s: Source) -> Pairs:
+    return [
+        ("tool", s.tool),
+        ("file", f"{s.file}, line {s.line}"),
+        ("sha256", s.sha256),
+        ("server", s.server),
+        ("device", s.device),
+        ("runtime", s.runtime),
+        ("notes", "; ".join(s.notes)),
+        *s.raw.items(),
     ]
 
 
@@ -121,9 +167,9 @@ def _contention(q: Contention) -> Pairs:
 
 def _software(w: Software) -> Pairs:
     return [
-        ("framework", f"{w.framework} {w.framework_version}, Python {w.python}"),
+        ("framework", f"{w.framework} {w.framework_version}" + (f", Python {w.python}" if w.python else "")),
         ("interpreter", w.interpreter),
-        ("ran as", f"{w.precision}, {w.threads} threads"),
+        ("ran as", f"{w.precision}, {w.threads} threads" if w.precision else ""),
         *w.settings.items(),
         ("variables", " ".join(f"{k}={v}" for k, v in w.environment.items())),
     ]

@@ -31,7 +31,7 @@ def psc_text(rows: Sequence[Row]) -> str:
             row["data_store"],
         ]
         for row in rows
-        if row["status"] == OK
+        if row["status"] == OK and row["batch_time_ms"] is not None
     ]
     return _csv(PSC_COLUMNS, lines)
 

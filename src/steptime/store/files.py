@@ -1,19 +1,23 @@
-"""The truth: one JSON file per finished case under records/YYYY/MM/, written once, never changed, no locks."""
+"""The truth: one JSON file per finished case under records/YYYY/MM/, written once, never changed, no locks.
+
+What comes by the thousand (imports) lies beside them in batches, `*.jsonl`: one file, one fsync, one record to a line.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from steptime.atomic import write_text
+from steptime.atomic import write_bytes, write_text
 from steptime.errors import StoreError, UnknownName, UsageError
 from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Record, to_json
 
@@ -67,37 +71,87 @@ class Store:
     def _path(self, record: Record) -> Path:
         return self.records_folder / record.started[:4] / record.started[5:7] / f"{record.id}.json"
 
+    def put_all(self, records: Sequence[Record]) -> Path:
+        """Stores many at once: all of them or none. The same records make the same file, whoever stores them."""
+        name = hashlib.sha256("\n".join(record.id for record in records).encode()).hexdigest()[:16]
+        path = self.records_folder / f"{datetime.now(UTC):%Y/%m}" / f"batch-{name}.jsonl"
+        encoder = msgspec.json.Encoder()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(path, b"".join(encoder.encode(record) + b"\n" for record in records))
+        except OSError as problem:
+            raise StoreError(f"cannot write {path}: {problem.strerror}; nothing of it was stored") from None
+        return path
+
     def paths(self) -> list[Path]:
-        """All record files, oldest first."""
-        return sorted(self.records_folder.glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.json"))
+        """All files of records, single ones (.json) and batches (.jsonl), oldest first."""
+        found = self.records_folder.glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.json*")
+        return sorted(path for path in found if path.suffix in (".json", ".jsonl"))
+
+    def load(self, path: Path) -> tuple[list[Record], list[Damaged]]:
+        """What one file holds. A damaged file, or a damaged line of a batch, goes into quarantine with its reason."""
+        decoder = msgspec.json.Decoder(Record)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return [], []  # it went away in between
+        except OSError as problem:
+            return [], [Damaged(path, f"cannot be read: {problem.strerror}")]
+        if path.suffix == ".json":
+            whole = _decode(decoder, content)
+            return ([whole], []) if isinstance(whole, Record) else ([], [self._quarantine(Damaged(path, whole))])
+        return self._load_batch(decoder, path, content.splitlines(keepends=True))
+
+    def _load_batch(
+        self, decoder: msgspec.json.Decoder[Record], path: Path, lines: list[bytes]
+    ) -> tuple[list[Record], list[Damaged]]:
+        outcomes = [_decode(decoder, line) for line in lines]
+        records = [outcome for outcome in outcomes if isinstance(outcome, Record)]
+        broken = [(number, outcome) for number, outcome in enumerate(outcomes) if isinstance(outcome, str)]
+        if not broken:
+            return records, []
+        if not records:
+            return [], [self._quarantine(Damaged(path, broken[0][1]))]
+        return records, self._quarantine_lines(path, lines, broken)
 
     def read(self) -> tuple[list[Record], list[Damaged]]:
-        """All whole records; damaged files are put into quarantine with the reason beside them."""
-        records, damaged = [], []
-        decoder = msgspec.json.Decoder(Record)
+        """All whole records, each id once; what is damaged is put into quarantine with the reason beside it."""
+        found: dict[str, Record] = {}
+        damaged: list[Damaged] = []
         for path in self.paths():
-            outcome = _decode(decoder, path)
-            if isinstance(outcome, Record):
-                records.append(outcome)
-            elif outcome is not None:
-                damaged.append(self._quarantine(outcome))
-        return records, damaged
+            records, broken = self.load(path)
+            damaged += broken
+            for record in records:
+                found.setdefault(record.id, record)
+        return list(found.values()), damaged
+
+    def ids(self) -> Iterator[tuple[str, Path]]:
+        """Every record's id and its file, without decoding the records."""
+        decoder = msgspec.json.Decoder(_Identity)
+        for path in self.paths():
+            if path.suffix == ".json":
+                yield path.stem, path
+            else:
+                yield from ((identity, path) for identity in _batch_ids(decoder, path))
 
     def find(self, name: str) -> Record:
-        """By id, or by a beginning or ending of one that is unique; `last` is the newest."""
-        paths = self.paths()
-        if name == "last" and paths:
-            paths = paths[-1:]
+        """By id, or by a beginning or ending of one that is unique; `last` is the newest that was measured here."""
+        known = dict(self.ids())
+        single = [identity for identity, path in known.items() if path.suffix == ".json"]
+        if name == "last" and known:
+            chosen = (single or list(known))[-1:]
         else:
-            paths = [p for p in paths if p.stem == name] or [p for p in paths if p.stem.startswith(name) or p.stem.endswith(name)]
-        if not paths:
-            raise UnknownName("record", name, [p.stem for p in self.paths()[-5:]])
-        if len(paths) > 1:
-            raise UsageError(f"'{name}' could be any of {', '.join(p.stem for p in paths[:5])}; give more of the id")
-        outcome = _decode(msgspec.json.Decoder(Record), paths[0])
-        if isinstance(outcome, Record):
-            return outcome
-        raise StoreError(f"{paths[0]} is damaged: {outcome.reason if outcome else 'it is gone'}")
+            chosen = [name] if name in known else [i for i in known if i.startswith(name) or i.endswith(name)]
+        if not chosen:
+            raise UnknownName("record", name, list(known)[-5:])
+        if len(chosen) > 1:
+            raise UsageError(f"'{name}' could be any of {', '.join(chosen[:5])}; give more of the id")
+        path = known[chosen[0]]
+        records, damaged = self.load(path)
+        for record in records:
+            if record.id == chosen[0] or path.suffix == ".json":
+                return record
+        raise StoreError(f"{path} is damaged: {damaged[0].reason if damaged else 'it is gone'}")
 
     def _quarantine(self, damaged: Damaged) -> Damaged:
         """Moved aside, never deleted; in a store that we may not write it stays where it is."""
@@ -111,6 +165,22 @@ class Store:
             return damaged
         return Damaged(target, damaged.reason)
 
+    def _quarantine_lines(self, path: Path, lines: list[bytes], broken: list[tuple[int, str]]) -> list[Damaged]:
+        """First copied aside, then the batch is replaced by its whole lines."""
+        folder, found = self.root / "quarantine", []
+        try:
+            folder.mkdir(exist_ok=True)
+            for number, reason in broken:
+                target = folder / f"{path.stem}-line{number + 1}.json"
+                target.with_suffix(".reason.txt").write_text(reason + "\n")
+                target.write_bytes(lines[number])
+                found.append(Damaged(target, f"line {number + 1} of {path.name}: {reason}"))
+            gone = {number for number, _ in broken}
+            write_bytes(path, b"".join(line for number, line in enumerate(lines) if number not in gone))
+        except OSError:
+            return [Damaged(path, f"line {number + 1}: {reason}") for number, reason in broken]
+        return found
+
     def collect_orphans(self) -> int:
         """Removes what writers that died left behind; how many."""
         count, now = 0, time.time()
@@ -121,18 +191,32 @@ class Store:
         return count
 
 
-def _decode(decoder: msgspec.json.Decoder[Record], path: Path) -> Record | Damaged | None:
-    """None if the file went away in between."""
+class _Identity(msgspec.Struct):
+    id: str
+
+
+def _batch_ids(decoder: msgspec.json.Decoder[_Identity], path: Path) -> Iterator[str]:
     try:
-        record = decoder.decode(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (msgspec.DecodeError, OSError, UnicodeDecodeError) as problem:
-        return Damaged(path, f"not a record: {problem}")
+        lines = path.read_bytes().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            yield decoder.decode(line).id
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue  # `load` says what is wrong with it
+
+
+def _decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | str:
+    """The record, or what is wrong with it."""
+    try:
+        record = decoder.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        return f"not a record: {problem}"
     if record.schema > SCHEMA_VERSION:
-        return Damaged(path, f"written by a newer steptime (schema {record.schema}, this one reads {SCHEMA_VERSION})")
+        return f"written by a newer steptime (schema {record.schema}, this one reads {SCHEMA_VERSION})"
     if record.status != OK and record.status not in FAILURES:
-        return Damaged(path, f"unknown status '{record.status}'")
+        return f"unknown status '{record.status}'"
     return record
 
 

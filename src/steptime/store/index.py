@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.errors import UnknownName
-from steptime.schema import OK, Case, Record
+from steptime.schema import OK, Case, Printed, Record
 from steptime.store.files import Damaged, Store
 
 COLUMNS = (
@@ -42,48 +42,51 @@ def index(store: Store) -> Index:
 
 
 def row_of(record: Record) -> Row:
-    """Flat; what a failed case has no figure for is None, never 0."""
-    case, machine, software = record.case, record.machine, record.software
+    """Flat; what a failed case has no figure for, and what an imported one does not say, is None, never 0."""
+    case, software = record.case, record.software
     row: Row = dict.fromkeys(COLUMNS)
     row.update(
         id=record.id,
-        phase=case.phase,
+        phase=case.phase or None,
         model=model_name(case),
         framework=software.framework if software else case.backend,
         framework_version=software.framework_version if software else "",
         backend=case.backend,
-        software=f"{software.framework} {software.framework_version}" if software else case.backend,
-        runtime="bare metal",
-        precision=case.precision,
-        data=case.data if case.data == "synthetic" else "real",
-        data_store=case.data_store,
-        server=machine.host if machine else "",
+        software=f"{software.framework} {software.framework_version}".strip() if software else case.backend,
+        runtime=record.source.runtime if record.source else "bare metal",
+        precision=case.precision or None,
+        data="real" if case.data not in ("synthetic", "") else case.data or None,
+        data_store=case.data_store or None,
+        server=server_name(record),
         device=device_name(record),
-        device_type="cpu" if case.device == "cpu" else "gpu",
-        devices_per_node=case.devices,
-        nodes=case.nodes,
-        interconnect="",
-        replicas=case.replicas,
-        replica_batch=case.batch,
-        effective_batch=case.effective_batch,
-        threads=case.threads,
+        device_type=DEVICE_TYPES.get(case.device.partition(":")[0], "gpu"),
+        devices_per_node=case.devices or None,
+        nodes=case.nodes or None,
+        interconnect=record.source.interconnect if record.source else "",
+        replicas=case.replicas or None,
+        replica_batch=case.batch or None,
+        effective_batch=case.effective_batch or None,
+        threads=case.threads or None,
         optimizer=case.optimizer if case.phase == "training" else "",
         status=record.status,
         verdict=record.contention.verdict if record.contention else "",
         origin=record.origin,
         labels=case.labels,
-        started=record.started,
+        started=record.started or None,
         sweep=record.sweep,
         message=record.message,
     )
     if record.status == OK:
-        row.update(_figures(record))
+        row.update(_printed(record, record.printed) if record.printed else _figures(record))
     return row
+
+
+DEVICE_TYPES = {"cpu": "cpu", "tpu": "tpu", "": None}
 
 
 def _figures(record: Record) -> Row:
     summary, cost, resources = record.summary, record.cost, record.resources
-    assert summary and cost and resources
+    assert summary
     return {
         "batch_time_ms": summary.mean_seconds * 1e3,
         "throughput": summary.mean_speed,
@@ -95,13 +98,42 @@ def _figures(record: Record) -> Row:
         "p90_ms": summary.p90_seconds * 1e3,
         "p95_ms": summary.p95_seconds * 1e3,
         "p99_ms": summary.p99_seconds * 1e3,
-        "limit_share": cost.limit_share,
-        "peak_bytes": resources.peak_bytes,
+        "limit_share": cost.limit_share if cost else None,
+        "peak_bytes": resources.peak_bytes if resources else None,
     }
+
+
+def _printed(record: Record, printed: Printed) -> Row:
+    """Speed and time are two words for one figure where the batch is known, so that either axis shows all records."""
+    batch = record.case.effective_batch
+    seconds, speed = printed.mean_seconds, printed.mean_speed
+    if batch and seconds is None and speed:
+        seconds = batch / speed
+    if batch and speed is None and seconds:
+        speed = batch / seconds
+    percentiles = {f"p{p}_ms": _milliseconds(getattr(printed, f"p{p}_seconds")) for p in (50, 90, 95, 99)}
+    return {
+        "batch_time_ms": _milliseconds(seconds),
+        "throughput": speed,
+        "uncertainty": printed.uncertainty,
+        "jitter": printed.jitter,
+        "peak_bytes": printed.peak_bytes,
+        **percentiles,
+    }
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def server_name(record: Record) -> str:
+    return record.source.server if record.source else record.machine.host if record.machine else ""
 
 
 def device_name(record: Record) -> str:
     machine = record.machine
+    if record.source:
+        return record.source.device or record.case.device
     if record.case.device == "cpu" or not machine or not machine.accelerators:
         return machine.cpu if machine and record.case.device == "cpu" else record.case.device
     return machine.accelerators[0].name
@@ -122,7 +154,7 @@ def full_row(record: Record) -> Row:
     row = row_of(record)
     summary, cost = record.summary, record.cost
     measured = record.status == OK
-    row["mean_speed"] = summary.mean_speed if summary and measured else None
+    row["mean_speed"] = summary.mean_speed if summary and measured else row["throughput"]
     row["ci"] = [summary.ci_low, summary.ci_high] if summary and measured else None
     row["flops_per_step"] = cost.flops_per_step if cost else None
     row["steps"] = record.steps.seconds if record.steps else []
