@@ -28,6 +28,7 @@ ORDER = [
     "launch",
     "probe",
     "sweep",
+    "guide",
     "cli",
 ]
 INNER_PARTS = {name.removesuffix(".py") for name in INNER}

@@ -1,0 +1,1 @@
+"""The Performance Guide: every result, explored. `docs/guide-query.md` says what each figure means, exactly."""
