@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 TEST_HOME := $(CURDIR)/.home
 
-.PHONY: setup run test test-fast test-frameworks check format bench clean
+.PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
 
 setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
 
@@ -47,6 +47,13 @@ format: setup
 bench: setup  ## steptime's own cost, as ratios
 	@$(BIN)/steptime setup pytorch
 	@$(BIN)/python benchmarks/bench.py
+
+slurm-up: setup  ## a real Slurm of six nodes to play with; as root (ACCOUNTING=1: with sacct)
+	@tests/system-packages
+	@$(BIN)/python -m tests.slurm.cluster up .slurm $(if $(ACCOUNTING),--accounting)
+
+slurm-down: setup
+	@$(BIN)/python -m tests.slurm.cluster down .slurm
 
 clean:
 	rm -rf .venv .home dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
