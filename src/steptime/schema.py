@@ -112,6 +112,8 @@ class Job:
     """the measured limit of this machine at the case's precision, if known"""
     parity_steps: int = 0
     """kind parity: how many optimiser steps to take before the parameters are written"""
+    device: str = ""
+    """what the framework is to run on, where the case names a device type of a site; empty: as the case says"""
     schema: int = SCHEMA_VERSION
 
 
@@ -298,6 +300,24 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Allocation:
+    """What a scheduler gave to a case, and how long that took."""
+
+    site: str
+    job: str
+    """the scheduler's id; of a task of an array: ARRAY_TASK"""
+    partition: str = ""
+    nodes: list[str] = field(default_factory=list)
+    gres: str = ""
+    """the devices that were asked for on each node, as Slurm writes them: gpu:k80:2"""
+    visible_devices: str = ""
+    """CUDA_VISIBLE_DEVICES on the first node"""
+    ran_on: str = ""
+    """cpu | cuda: what the framework really ran on"""
+    queue_seconds: Optional[float] = None
+
+
+@dataclass(frozen=True)
 class Record:
     """One finished case: a measurement or a failure. Immutable once stored."""
 
@@ -317,6 +337,8 @@ class Record:
     software: Optional[Software] = None
     machine: Optional[Machine] = None
     failure: Optional[Failure] = None
+    allocation: Optional[Allocation] = None
+    """None: measured on the machine that asked for it"""
     first_loss: Optional[float] = None
     last_loss: Optional[float] = None
     printed: Optional[Printed] = None

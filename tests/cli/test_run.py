@@ -35,7 +35,7 @@ BAD = [
     (["run", "--frobnicate"], "No such option"),
     (["rnu"], "unknown command 'rnu'; known: run, resume"),
     (["show", "x"], "unknown record 'x'; known: none"),
-    (["export", "--format", "xls"], "unknown format 'xls'; known: csv, json, psc"),
+    (["export", "--format", "xls"], "unknown format 'xls'; known: csv, json, psc, psc-files"),
     (["export", "/nowhere/file.csv"], "cannot write /nowhere/file.csv"),
     (["list", "-w", "speed=3"], "unknown column 'speed'; known: backend, batch_time_ms"),
     (["models", "resnet500"], "unknown model 'resnet500' (did you mean resnet50?)"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import signal
+import sys
 import time
 
 import click
 
 from steptime.cli.options import open_store, store_option
 from steptime.errors import UsageError
+from steptime.store.files import Store
 from steptime.sweep import live
-from steptime.sweep.state import find_sweep, folder_of
+from steptime.sweep.state import Sweep, find_sweep, folder_of
 
 PATIENCE_SECONDS = 15.0
 
@@ -25,6 +27,8 @@ def command(sweep: str, store_path: str | None) -> int:
     store = open_store(store_path)
     found = find_sweep(store, sweep)
     folder = folder_of(store, found)
+    if found.site:
+        return _cancel_on_site(store, found)
     now = live.read(folder)
     if not live.running(folder) or now is None:
         raise UsageError(f"sweep {found.id} is not being run; see `steptime status`")
@@ -35,4 +39,16 @@ def command(sweep: str, store_path: str | None) -> int:
     while live.running(folder) and time.monotonic() < until:
         time.sleep(0.1)
     print(f"{found.id} {'does not answer' if live.running(folder) else 'is cancelled'}")
+    return 0
+
+
+def _cancel_on_site(store: Store, sweep: Sweep) -> int:
+    """From any machine that reaches the cluster; whoever waits for the sweep sees it too."""
+    from steptime.sweep.remote import cancel_on_site, settle_cancelled
+
+    jobs = cancel_on_site(store, sweep, lambda line: print(line, file=sys.stderr))
+    if not jobs:
+        raise UsageError(f"sweep {sweep.id} has no jobs on {sweep.site}; see `steptime status`")
+    settle_cancelled(store, sweep, PATIENCE_SECONDS)
+    print(f"{sweep.id} is cancelled: {'job' if len(jobs) == 1 else 'jobs'} {', '.join(jobs)} on {sweep.site}")
     return 0

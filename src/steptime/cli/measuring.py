@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import click
 
 from steptime.cli.options import json_option, store_option
 from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
-from steptime.cli.progress import display
+from steptime.cli.progress import Display, display
 from steptime.environments.choose import interpreter
-from steptime.errors import UnknownName
-from steptime.schema import OK, Record, to_json
+from steptime.errors import SetupError, UnknownName, UsageError
+from steptime.launch.site import Site
+from steptime.schema import OK, Case, Record, case_key, to_json
 from steptime.store.files import Store
 from steptime.store.index import full_row, row_of
+from steptime.sweep import state
 from steptime.sweep.run import Settings, run_sweep
 from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import RETRIES, best_of
@@ -33,6 +35,7 @@ OPTIONS = (
     ),
     click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine."),
     click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework."),
+    click.option("--detach", is_flag=True, help="On a site: return when all is submitted; see `steptime status`."),
     click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does."),
     click.option("--full", is_flag=True, help="With --json: the whole record."),
     json_option,
@@ -62,17 +65,64 @@ def settings_of(given: dict[str, Any]) -> Settings:
 def measure(store: Store, sweep: Sweep, given: dict[str, Any]) -> int:
     """Exit code 0 if every case has a figure, else 1."""
     settings = settings_of(given)
-    for backend in {case.backend for case in sweep.cases}:
-        interpreter(backend, given["python"])
+    site = state.site_of_sweep(store, sweep) if sweep.site else None
+    if given["detach"] and not site:
+        raise UsageError("--detach is for sites: --on SITE; here a case needs somebody who waits for it")
+    check_interpreters(sweep.cases, site, given)
     records = []
     with display(len(sweep.cases)) as shown:
-        for record in run_sweep(store, sweep, settings, shown):
+        for record in _records(store, sweep, site, settings, shown, given["detach"]):
             records.append(record)
             _print_one(record, given)
-    counted = list(best_of(records).values())
+    if given["detach"]:
+        return _detached(store, sweep, given["as_json"])
+    counted = _in_order(sweep.cases, [*best_of(records).values(), *_only_cancelled(records)])
     if not given["as_json"]:
         _print_all(counted, store)
     return 0 if all(record.status == OK for record in counted) else 1
+
+
+def check_interpreters(cases: Sequence[Case], site: Site | None, given: dict[str, Any]) -> None:
+    for backend in {case.backend for case in cases}:
+        if site is None or backend not in site.backends or given["python"]:
+            try:
+                interpreter(backend, given["python"])
+            except SetupError as problem:
+                raise SetupError(f"{problem}; or say in {site.path}: [backends.{backend}]" if site else str(problem)) from None
+
+
+def _records(store: Store, sweep: Sweep, site: Site | None, settings: Settings, shown: Display, detach: bool) -> Iterator[Record]:
+    if site is None:
+        return run_sweep(store, sweep, settings, shown)
+    from steptime.sweep.remote import run_on_site
+
+    return run_on_site(store, sweep, site, settings, shown, detach)
+
+
+def _only_cancelled(records: Sequence[Record]) -> list[Record]:
+    """Cases that somebody ended by hand and that have no other record: they count for nothing, but are not forgotten."""
+    best = best_of(records)
+    ended = {case_key(record.case): record for record in records if record.status == "cancelled"}
+    return [record for key, record in ended.items() if key not in best]
+
+
+def _in_order(cases: Sequence[Case], records: Sequence[Record]) -> list[Record]:
+    place = {case_key(case): number for number, case in enumerate(cases)}
+    return sorted(records, key=lambda record: place.get(case_key(record.case), len(place)))
+
+
+def _detached(store: Store, sweep: Sweep, as_json: bool) -> int:
+    from steptime.sweep.submission import Book
+
+    book = Book(state.folder_of(store, sweep))
+    jobs = [(book.job(s), s) for s in book.all() if book.job(s)]
+    for job, submission in jobs:
+        if as_json:
+            print(json.dumps({"sweep": sweep.id, "job": job, "name": submission.name, "cases": len(submission.entries)}))
+    if not as_json:
+        cases = sum(len(submission.entries) for _, submission in jobs)
+        print(f"{cases} cases in {len(jobs)} jobs on {sweep.site}; `steptime status` shows how they go")
+    return 0
 
 
 def _print_one(record: Record, given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from steptime.cli.printing import table
 from steptime.machine.describe import describe
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
-from steptime.plan.expand import Expansion, expanded
+from steptime.plan.expand import Expansion
 from steptime.plan.finish import SCALARS
 from steptime.schema import Case
 from steptime.store.files import Store
@@ -26,8 +26,7 @@ IN_WORDS = ("model", "phase", "backend", "precision", "batch")
 Counts = dict[str, Counter[Any]]
 
 
-def preview(expansion: Expansion, store: Store, as_json: bool, every: bool) -> int:
-    cases = expanded(expansion)
+def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: bool, every: bool) -> int:
     if as_json:
         _print_json(cases)
         return 0

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from steptime.cli.measuring import measure, measuring_options, settings_of
+from steptime.cli.measuring import check_interpreters, measure, measuring_options, settings_of
 from steptime.cli.options import open_store
-from steptime.environments.choose import interpreter
+from steptime.cli.places import asked_site, check_places, cores_of
+from steptime.errors import UsageError
+from steptime.launch.site import Site
 from steptime.schema import Case, case_key
 from steptime.store.files import Store, records_in
 from steptime.sweep import live, state
@@ -26,7 +28,7 @@ from steptime.sweep.verdicts import best_of
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
 @click.option("--threads", "-t", metavar="N,..", help="CPU threads.  [default: as many as may be used]")
 @click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none is forward and backward only.  [default: sgd]")
-@click.option("--device", metavar="D,..", help="cpu, cuda.  [default: cpu]")
+@click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")
 @click.option("--nodes", metavar="N,..", help="[default: 1]")
 @click.option("--data", metavar="D,..", help="What is fed: synthetic, mnist.  [default: synthetic]")
@@ -50,11 +52,12 @@ from steptime.sweep.verdicts import best_of
 @click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases, even if it is finished.")
 @click.option("--new", is_flag=True, help="Start over, even if the last sweep of the same cases was interrupted.")
 @click.option("--find-max-batch", is_flag=True, help="Find the largest batch that fits, by bisection, and measure that.")
+@click.option("--on", "where", default="local", show_default=True, metavar="SITE", help="A cluster: see `steptime sites`.")
 @click.option("--dry-run", is_flag=True, help="Only print the cases, and how long they would take.")
 @click.option("--all", "every", is_flag=True, help="With --dry-run: every case, however many.")
 @measuring_options
 def command(what: str | None, **given: Any) -> int:
-    """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN on this machine.
+    """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN, here or on a SITE.
 
     A plan is a file, or one of `steptime plans`. Comma lists make a grid, whose cases are run one after another.
     What is said here beats what the plan says.
@@ -62,36 +65,40 @@ def command(what: str | None, **given: Any) -> int:
     from steptime.cli.plan import asked_plan
     from steptime.plan.expand import Expansion, expanded
 
-    expansion = Expansion(asked_plan(what, given))
+    site = asked_site(given["where"])
+    expansion = Expansion(asked_plan(what, given), cores_of(site))
+    cases = expanded(expansion)
+    check_places(expansion.plan, cases, site)
     if given["dry_run"]:
         from steptime.cli.preview import preview
 
-        return preview(expansion, open_store(given["store_path"]), given["as_json"], given["every"])
-    return _measure(expanded(expansion), expansion.plan.name, given)
+        return preview(expansion, cases, open_store(given["store_path"]), given["as_json"], given["every"])
+    return _measure(cases, expansion.plan.name, site, given)
 
 
-def _measure(cases: list[Case], name: str, given: dict[str, Any]) -> int:
+def _measure(cases: list[Case], name: str, site: Site | None, given: dict[str, Any]) -> int:
     settings_of(given)
-    for backend in {case.backend for case in cases}:
-        interpreter(backend, given["python"])
+    check_interpreters(cases, site, given)
     store = open_store(given["store_path"])
     store.prepare()
+    if given["find_max_batch"] and site:
+        raise UsageError("--find-max-batch tries one batch after another: run it without --on")
     if given["find_max_batch"]:
         from steptime.cli.largest import with_largest_batches
 
         cases = with_largest_batches(store, cases, given)
         if not cases:
             return 1
-    return measure(store, _sweep(store, cases, name, given), given)
+    return measure(store, _sweep(store, cases, name, site, given), given)
 
 
-def _sweep(store: Store, cases: list[Case], name: str, given: dict[str, Any]) -> Sweep:
+def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, given: dict[str, Any]) -> Sweep:
     """The last one of the same cases if it is asked for or was interrupted; else a new one."""
-    last = None if given["new"] else state.latest(store, cases)
+    last = None if given["new"] else state.latest(store, cases, site.name if site else "")
     if last and (given["resume"] or given["retry"] or _interrupted(store, last)):
         print(f"going on with sweep {last.id}; --new starts over", file=sys.stderr)
         return last
-    return state.begin(store, cases, name)
+    return state.begin(store, cases, name, site)
 
 
 def _interrupted(store: Store, sweep: Sweep) -> bool:

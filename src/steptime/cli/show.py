@@ -11,6 +11,7 @@ import click
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import fields, number, print_steps, share, size
 from steptime.schema import (
+    Allocation,
     Case,
     Contention,
     Cost,
@@ -71,6 +72,8 @@ def sections(record: Record) -> list[tuple[str, Pairs]]:
         found.append(("software", _software(record.software)))
     if record.machine:
         found.append(("machine", _machine(record.machine)))
+    if record.allocation:
+        found.append(("job", _allocation(record.allocation)))
     if record.failure:
         found.append(("failure", _failure(record.failure)))
     return [(title, pairs) for title, pairs in found if fields(pairs)]
@@ -177,6 +180,19 @@ def _software(w: Software) -> Pairs:
 
 def _machine(m: Machine) -> Pairs:
     return [("host", m.host), ("CPU", f"{m.cpu}, {m.cores} cores"), ("memory", size(m.memory_bytes))]
+
+
+def _allocation(a: Allocation) -> Pairs:
+    asked = f"{a.gres}{f' (visible: {a.visible_devices})' if a.visible_devices else ''}" if a.gres else ""
+    return [
+        ("site", a.site),
+        ("job", a.job),
+        ("partition", a.partition),
+        ("nodes", " ".join(a.nodes)),
+        ("devices", asked),
+        ("ran on", a.ran_on),
+        ("queue", f"{a.queue_seconds:.0f} s" if a.queue_seconds is not None else ""),
+    ]
 
 
 def _failure(f: Failure) -> Pairs:

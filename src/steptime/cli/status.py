@@ -56,6 +56,8 @@ def _cells(s: Status) -> list[str]:
 
 
 def _now(s: Status) -> str:
+    if s.jobs and (s.state == "running" or "unknown" in s.jobs):
+        return "; ".join([f"{s.site}: " + ", ".join(f"{number} {state}" for state, number in s.jobs.items()), *s.notes])
     if not s.running:
         return f"steptime resume {s.sweep}" if s.state == "interrupted" else ""
     if s.running["mean_speed"] is None:

@@ -36,6 +36,8 @@ class Expansion:
     """The cases of a plan, made as they are asked for; iterate over it once."""
 
     plan: Plan
+    cores: int = field(default_factory=usable_threads)
+    """of the machine that it is for: the default number of threads, and `cores` in formulas"""
     repeated: int = 0
     """cases that came out the same as an earlier one and were left out"""
     excluded: int = 0
@@ -58,7 +60,7 @@ class Expansion:
     def __iter__(self) -> Iterator[Case]:
         steps = self._steps()
         keep, finish, seen = self._formulas.kept, self._finish, self._seen
-        for values in _combinations(self.plan):
+        for values in _combinations(self.plan, self.cores):
             for step in steps:
                 step(values)
             if not keep(values):
@@ -148,14 +150,15 @@ def _with_installed(plan: Plan, values: Values) -> Values:
     return {**values, "backend": list(dict.fromkeys(chosen))}
 
 
-def _combinations(plan: Plan) -> Iterator[CaseValues]:
+def _combinations(plan: Plan, cores: int) -> Iterator[CaseValues]:
     """Repeats outermost, so that drift of the machine does not fall on one case; or, grouped, innermost."""
     everywhere: Mapping[str, Scalar | None] = {
         **DEFAULTS,
         "backend": "pytorch",
         "batch": None,
         "learning_rate": None,
-        "threads": usable_threads(),
+        "threads": cores,
+        "cores": cores,
     }
     repeats = list(range(plan.repeats))
     outer = repeats if plan.order == "interleaved" else [0]

@@ -57,7 +57,7 @@ FIELDS: dict[str, Field] = {
     "batch": Field(int, high=LARGEST_BATCH),
     "phase": Field(str, lambda: PHASES),
     "precision": Field(str, lambda: PRECISIONS),
-    "device": Field(str, lambda: ("cpu", "cuda")),
+    "device": Field(str),
     "devices": Field(int, high=4096),
     "nodes": Field(int, high=65536),
     "threads": Field(int, high=4096),

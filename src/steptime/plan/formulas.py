@@ -8,7 +8,6 @@ from typing import Any
 
 from steptime.backends.base import find
 from steptime.errors import UnknownName, UsageError
-from steptime.machine.cpus import usable_threads
 from steptime.models import zoo
 from steptime.plan.evaluate import Value, evaluate
 from steptime.plan.expression import ExpressionError, names
@@ -19,7 +18,7 @@ from steptime.schema import Budget
 COMPUTED: dict[str, tuple[str, ...]] = {
     "replicas": ("devices", "nodes"),
     "effective_batch": ("batch", "devices", "nodes"),
-    "cores": (),
+    "cores": ("cores",),
 }
 """names that are no keys, and the keys that they come from"""
 
@@ -108,7 +107,7 @@ def _value(values: CaseValues, name: str) -> Value:
         found: Value = values[name]
         return found
     if name in COMPUTED:
-        return usable_threads() if name == "cores" else math.prod(values[key] for key in COMPUTED[name])
+        return int(math.prod(values[key] for key in COMPUTED[name]))
     group, _, key = name.partition(".")
     if group == "model_options":
         return zoo.find(values["model"]).options.get(key)

@@ -26,14 +26,45 @@ def psc_text(rows: Sequence[Row]) -> str:
             row["batch_time_ms"] / 1e3,
             row["uncertainty"],
             row["jitter"],
-            row["device"],
+            gpu_type(row),
             row["replicas"],
-            row["data_store"],
+            staged_from(row),
         ]
         for row in rows
         if row["status"] == OK and row["batch_time_ms"] is not None
     ]
     return _csv(PSC_COLUMNS, lines)
+
+
+def psc_files(rows: Sequence[Row]) -> dict[str, str]:
+    """The files of that project, one per measured case: YYYY-MM-DD-<type>:<count>:<staged>, numbered where they would clash."""
+    found: dict[str, str] = {}
+    for row in rows:
+        if row["status"] == OK:
+            name = f"{(row['started'] or '')[:10]}-{gpu_type(row)}:{row['replicas']}:{row['data_store']}".replace("/", "_")
+            same = sum(known == name or known.startswith(f"{name}:") for known in found)
+            found[f"{name}:{same + 1}" if same else name] = _psc_lines(row)
+    return found
+
+
+def _psc_lines(row: Row) -> str:
+    return (
+        f"{row['model']} {row['phase']}, batch {row['effective_batch']}, {row['software']}, job {row['job'] or '-'}\n"
+        f"Mean Time: {row['batch_time_ms'] / 1e3:.9g}\n"
+        f"Mean Speed: {row['throughput']:.9g}\n"
+        f"Speed Uncertainty: {row['uncertainty']:.9g}\n"
+        f"Speed Jitter: {row['jitter']:.9g}\n"
+    )
+
+
+def gpu_type(row: Row) -> str:
+    """What was asked of a cluster by name; else the device."""
+    return str(row["device_asked"] if row["job"] else row["device"])
+
+
+def staged_from(row: Row) -> str:
+    """Directories as that project writes them: $SCRATCH, $LOCAL."""
+    return str(row["data_store"]) if row["data"] == "synthetic" else f"${str(row['data_store']).upper()}"
 
 
 def json_lines(rows: Sequence[Row]) -> str:

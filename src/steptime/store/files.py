@@ -134,6 +134,13 @@ class Store:
             else:
                 yield from ((identity, path) for identity in _batch_ids(decoder, path))
 
+    def get(self, record_id: str) -> Record | None:
+        """By its whole id, without looking at any other."""
+        for path in self.records_folder.glob(f"[0-9][0-9][0-9][0-9]/[0-9][0-9]/{record_id}.json"):
+            records, _ = self.load(path)
+            return records[0] if records else None
+        return None
+
     def find(self, name: str) -> Record:
         """By id, or by a beginning or ending of one that is unique; `last` is the newest that was measured here."""
         known = dict(self.ids())

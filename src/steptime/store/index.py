@@ -15,7 +15,7 @@ COLUMNS = (
     "data_store", "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas",
     "replica_batch", "effective_batch", "threads", "optimizer", "batch_time_ms", "throughput", "uncertainty", "jitter",
     "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "limit_share", "peak_bytes", "status", "verdict",
-    "origin", "labels", "started", "sweep", "message",
+    "origin", "labels", "started", "sweep", "message", "job", "partition", "device_asked", "queue_seconds",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -59,7 +59,7 @@ def row_of(record: Record) -> Row:
         data_store=case.data_store or None,
         server=server_name(record),
         device=device_name(record),
-        device_type=DEVICE_TYPES.get(case.device.partition(":")[0], "gpu"),
+        device_type=DEVICE_TYPES.get(ran_on(record).partition(":")[0], "gpu"),
         devices_per_node=case.devices or None,
         nodes=case.nodes or None,
         interconnect=record.source.interconnect if record.source else "",
@@ -75,7 +75,11 @@ def row_of(record: Record) -> Row:
         started=record.started or None,
         sweep=record.sweep,
         message=record.message,
+        device_asked=case.device,
     )
+    if record.allocation:
+        given = record.allocation
+        row.update(job=given.job, partition=given.partition, queue_seconds=given.queue_seconds)
     if record.status == OK:
         row.update(_printed(record, record.printed) if record.printed else _figures(record))
     return row
@@ -134,9 +138,15 @@ def device_name(record: Record) -> str:
     machine = record.machine
     if record.source:
         return record.source.device or record.case.device
-    if record.case.device == "cpu" or not machine or not machine.accelerators:
-        return machine.cpu if machine and record.case.device == "cpu" else record.case.device
+    on_cpu = ran_on(record) == "cpu"
+    if on_cpu or not machine or not machine.accelerators:
+        return machine.cpu if machine and on_cpu else record.case.device
     return machine.accelerators[0].name
+
+
+def ran_on(record: Record) -> str:
+    """cpu or cuda: on a site the case names a device type, and the allocation says what that was to the framework."""
+    return (record.allocation and record.allocation.ran_on) or record.case.device
 
 
 def model_name(case: Case) -> str:
@@ -146,7 +156,8 @@ def model_name(case: Case) -> str:
 
 
 def case_words(case: Case) -> str:
-    return f"{model_name(case)} {case.phase} {case.backend} {case.precision} batch {case.batch}"
+    several = f" on {case.replicas} {case.device}" if case.replicas > 1 or case.device != "cpu" else ""
+    return f"{model_name(case)} {case.phase} {case.backend} {case.precision} batch {case.batch}{several}"
 
 
 def full_row(record: Record) -> Row:

@@ -77,7 +77,8 @@ class LiveFile:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._last = folder / LIVE, 0.0
-        self._live = Live(os.getpid(), platform.node())
+        self.host = platform.node()
+        self._live = Live(os.getpid(), self.host)
 
     def case_begins(self, case: Case) -> None:
         self._live = Live(self._live.pid, self._live.host, case_words(case), "starting")

@@ -12,8 +12,11 @@ import msgspec
 
 from steptime.atomic import write_text
 from steptime.errors import StoreError, UnknownName, UsageError
+from steptime.launch.site import Site
 from steptime.schema import Case, case_key
 from steptime.store.files import Store, new_id
+
+SITE = "site.json"
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Sweep:
     cases: list[Case]
     name: str = ""
     """of the plan, for people"""
+    site: str = ""
+    """where it runs; empty: on the machine that was asked"""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ class Heading:
 
     id: str
     plan: str
+    site: str = ""
 
 
 def plan_hash(cases: Sequence[Case]) -> str:
@@ -46,24 +52,35 @@ def job_folder(store: Store, sweep: Sweep, case: Case) -> Path:
     return folder_of(store, sweep) / f"{case.model}-{case.backend}-{case.phase}-{case_key(case)[:10]}"
 
 
-def begin(store: Store, cases: Sequence[Case], name: str = "") -> Sweep:
-    sweep = Sweep(new_id(), plan_hash(cases), list(cases), name)
+def begin(store: Store, cases: Sequence[Case], name: str = "", site: Site | None = None) -> Sweep:
+    sweep = Sweep(new_id(), plan_hash(cases), list(cases), name, site.name if site else "")
     folder = folder_of(store, sweep)
     try:
         folder.mkdir(parents=True)
+        if site:  # as it is now: whoever goes on with the sweep later, wherever, uses the same
+            write_text(folder / SITE, msgspec.json.encode(site).decode())
         write_text(folder / "sweep.json", msgspec.json.encode(sweep).decode())
     except OSError as problem:
         raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
     return sweep
 
 
-def latest(store: Store, cases: Sequence[Case]) -> Sweep | None:
-    """The newest sweep of the same plan."""
+def site_of_sweep(store: Store, sweep: Sweep) -> Site:
+    path = folder_of(store, sweep) / SITE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Site)
+    except (OSError, msgspec.DecodeError) as problem:
+        raise StoreError(f"cannot read {path}, which says where sweep {sweep.id} runs: {problem}") from None
+
+
+def latest(store: Store, cases: Sequence[Case], site: str = "") -> Sweep | None:
+    """The newest sweep of the same plan on the same site."""
     wanted = plan_hash(cases)
     for path in sorted(store.root.glob("sweeps/*/sweep.json"), reverse=True):
         try:
             content = path.read_bytes()
-            if msgspec.json.decode(content, type=Heading).plan == wanted:
+            heading = msgspec.json.decode(content, type=Heading)
+            if (heading.plan, heading.site) == (wanted, site):
                 return msgspec.json.decode(content, type=Sweep)
         except (OSError, msgspec.DecodeError):
             continue

@@ -8,7 +8,7 @@ from typing import Any
 
 from steptime.schema import OK, Case, Record, case_key
 from steptime.store.files import Store
-from steptime.sweep import live
+from steptime.sweep import live, remote_status
 from steptime.sweep.state import Sweep, folder_of, sweeps
 from steptime.sweep.verdicts import best_of, contended
 
@@ -26,6 +26,11 @@ class Status:
     left_seconds: float | None = None
     state: str = ""
     """finished | running | interrupted"""
+    site: str = ""
+    jobs: dict[str, int] = field(default_factory=dict)
+    """on a site: tries without a record, by what Slurm says of them"""
+    notes: list[str] = field(default_factory=list)
+    """why they wait"""
 
 
 def statuses(store: Store) -> list[Status]:
@@ -44,7 +49,8 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
     is_running = live.running(folder)
     now = live.read(folder) if is_running else None
     waiting = [case for case in sweep.cases if case_key(case) not in best]
-    busy = bool(now and now.case)
+    jobs = remote_status.jobs_of(store, sweep, {record.id for record in records}) if sweep.site and waiting else None
+    busy = int(bool(now and now.case)) + (jobs.states.get("running", 0) if jobs else 0)
     return Status(
         sweep=sweep.id,
         name=sweep.name,
@@ -55,7 +61,10 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
         running=_running(now) if now and now.case else None,
         waiting=max(0, len(waiting) - busy),
         left_seconds=_left(waiting, mine),
-        state="running" if is_running else "interrupted" if waiting else "finished",
+        state="running" if is_running or (jobs and jobs.active) else "interrupted" if waiting else "finished",
+        site=sweep.site,
+        jobs=jobs.states if jobs else {},
+        notes=jobs.notes if jobs else [],
     )
 
 

@@ -1,0 +1,41 @@
+"""Where cases run: this machine or a site, and whether it has what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steptime.errors import UnknownName, Unsupported, UsageError
+from steptime.launch.site import RUNS_ON, Site
+from steptime.machine.cpus import usable_threads
+from steptime.plan.plan import Plan
+from steptime.schema import Case
+
+
+def asked_site(name: str) -> Site | None:
+    """None is this machine."""
+    from steptime.launch.sites import LOCAL, find_site
+
+    return None if name == LOCAL else find_site(name)
+
+
+def cores_of(site: Site | None) -> int:
+    return site.cores if site and site.cores else usable_threads()
+
+
+def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:
+    """Names that this machine or the site does not know are slips of the pen; numbers that it does not have are results."""
+    if site is None:
+        for device in dict.fromkeys(case.device for case in cases):
+            if device not in RUNS_ON:
+                raise plan.problem("device", UnknownName("device", device, RUNS_ON))
+        return
+    from steptime.launch.request import request_of
+
+    for case in {(c.device, c.data_store): c for c in cases}.values():
+        try:
+            request_of(site, case)
+        except Unsupported:
+            continue
+        except UsageError as problem:
+            key = "device" if case.device not in site.devices else "data_store"
+            raise plan.problem(key, problem) from None

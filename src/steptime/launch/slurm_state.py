@@ -1,0 +1,218 @@
+"""What Slurm says of jobs, parsed, and what it means for a case: pure functions."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+QUEUE_FORMAT = "%i|%T|%j|%P|%N|%r"
+ACCOUNT_FIELDS = "JobID,State,ExitCode,DerivedExitCode,NodeList,JobName"
+ENDED = (
+    "BOOT_FAIL",
+    "CANCELLED",
+    "COMPLETED",
+    "DEADLINE",
+    "FAILED",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "PREEMPTED",
+    "REVOKED",
+    "SPECIAL_EXIT",
+    "TIMEOUT",
+)
+OUT_OF_MEMORY_SIGNAL = "125"
+"""what Slurm gives as the signal of a step that its memory limit ended"""
+TIMED_OUT = 124
+"""the exit code of timeout(1)"""
+HOPELESS = (
+    "AccountNotAllowed",
+    "AssocNotAllowed",
+    "BadConstraints",
+    "DependencyNeverSatisfied",
+    "InvalidAccount",
+    "InvalidQOS",
+    "JobHeldAdmin",
+    "PartitionNodeLimit",
+    "PartitionTimeLimit",
+    "QOSNotAllowed",
+    "launch_failed_requeued_held",
+)
+"""reasons for which a job would wait for ever"""
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A line of squeue."""
+
+    job: str
+    state: str
+    name: str
+    partition: str
+    nodes: str
+    reason: str
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+
+@dataclass(frozen=True)
+class Accounted:
+    """A job in sacct, with its steps."""
+
+    job: str
+    state: str
+    exit_code: str
+    derived: str
+    nodes: str
+    steps: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """name: (state, exit code)"""
+    by: str = ""
+    """who cancelled it"""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known of a job that left no record."""
+
+    job: str
+    queued: Queued | None = None
+    accounted: Accounted | None = None
+    details: dict[str, str] | None = None
+    began: bool = False
+    """whether its script ran at all"""
+    exit_code: int | None = None
+    """as the script wrote it down"""
+    limit_seconds: float = 0.0
+
+
+def parse_squeue(text: str) -> dict[str, Queued]:
+    found = {}
+    for line in text.splitlines():
+        parts = line.split("|", 5)
+        if len(parts) == 6:
+            found[parts[0]] = Queued(*parts)
+    return found
+
+
+def parse_sacct(text: str) -> dict[str, Accounted]:
+    found: dict[str, Accounted] = {}
+    for line in text.splitlines():
+        parts = line.split("|", 5)
+        if len(parts) != 6:
+            continue
+        job, _, step = parts[0].partition(".")
+        state, _, by = parts[1].partition(" by ")
+        if not step:
+            found[job] = Accounted(job, state, parts[2], parts[3], parts[4], by=by)
+        elif job in found:
+            found[job].steps[step] = (state, parts[2])
+    return found
+
+
+def parse_scontrol(text: str) -> dict[str, str]:
+    """KEY=VALUE pairs of one job. Values with spaces are cut: none that is used here has any."""
+    return dict(re.findall(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", text))
+
+
+def verdict(evidence: Evidence) -> tuple[str, str]:
+    """The kind of failure and what is said of it; the most telling source first. What is unknown is said to be unknown."""
+    states = _states(evidence)
+    job = f"job {evidence.job}"
+    if "OUT_OF_MEMORY" in states or any(code.endswith(f":{OUT_OF_MEMORY_SIGNAL}") for code in _codes(evidence)):
+        return "out_of_memory", f"{job} was ended by its memory limit"
+    if "TIMEOUT" in states or "DEADLINE" in states:
+        return "timeout", f"{job} reached Slurm's time limit"
+    if "NODE_FAIL" in states or "BOOT_FAIL" in states:
+        return "node_failure", f"a node of {job} failed{_nodes(evidence)}"
+    if "PREEMPTED" in states:
+        return "node_failure", f"{job} was preempted by one of higher priority"
+    if "CANCELLED" in states:
+        by = evidence.accounted.by if evidence.accounted else ""
+        return "cancelled", f"{job} was cancelled{f' by user {by}' if by else ''}"
+    if evidence.exit_code is not None:
+        return _of_exit_code(evidence.exit_code, evidence.limit_seconds, job)
+    if not states:
+        return "crash", f"Slurm knows {job} no more and it left no exit code: how it ended is unknown"
+    if not evidence.began:
+        return "launch_failed", f"{job} did not start: {_reason(evidence)}"
+    return "crash", f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})"
+
+
+def is_preemption(message: str) -> bool:
+    return "was preempted" in message
+
+
+def _states(evidence: Evidence) -> set[str]:
+    """Of the job and its steps, from every source that has an answer. A step's COMPLETED says nothing of the job."""
+    found = set()
+    if evidence.queued:
+        found.add(evidence.queued.state)
+    if evidence.details:
+        found.add(evidence.details.get("JobState", ""))
+    if evidence.accounted:
+        found.add(evidence.accounted.state)
+        found |= {state.split()[0] for state, _ in evidence.accounted.steps.values() if state.startswith("OUT_OF_ME")}
+    return found - {"", "RUNNING", "PENDING", "COMPLETING"}
+
+
+def _codes(evidence: Evidence) -> Iterable[str]:
+    if evidence.accounted:
+        yield evidence.accounted.derived
+        yield from (code for _, code in evidence.accounted.steps.values())
+    if evidence.details:
+        yield evidence.details.get("DerivedExitCode", "")
+
+
+def _of_exit_code(code: int, limit_seconds: float, job: str) -> tuple[str, str]:
+    if code == TIMED_OUT:
+        return "timeout", f"not done after {limit_seconds:g} s"
+    if code <= 128:
+        return "crash", f"ended with exit code {code} and no record"
+    try:
+        name = signal.Signals(code - 128).name
+    except ValueError:
+        return "crash", f"ended with exit code {code} and no record"
+    if name == "SIGILL":
+        return "illegal_instruction", f"killed by {name}: this CPU does not run an instruction that it advertises"
+    return "crash", f"killed by {name}"
+
+
+def _nodes(evidence: Evidence) -> str:
+    nodes = (evidence.accounted and evidence.accounted.nodes) or (evidence.queued and evidence.queued.nodes) or ""
+    return f" ({nodes})" if nodes else ""
+
+
+def _reason(evidence: Evidence) -> str:
+    reason = evidence.queued.reason if evidence.queued else (evidence.details or {}).get("Reason", "")
+    return reason if reason not in ("", "None") else "no reason given"
+
+
+def reason_words(reason: str, wanted: str, partition: str) -> str:
+    """Why a job waits, for people. `wanted`: what it asks for."""
+    where = f" in {partition}" if partition else ""
+    known = {
+        "Resources": f"waits for {wanted}",
+        "Priority": f"waits behind other jobs{where}",
+        "JobArrayTaskLimit": "waits for its array's limit of running tasks",
+        "Dependency": "waits for another job",
+        "BeginTime": "waits for its time to begin",
+        "JobHeldUser": "is held by its user",
+        "JobHeldAdmin": "is held by an administrator",
+        "None": "waits to be looked at",
+        "PartitionDown": f"waits for the partition {partition}, which is down",
+        "PartitionInactive": f"waits for the partition {partition}, which is inactive",
+    }
+    if reason in known:
+        return known[reason]
+    if reason.startswith(("ReqNodeNotAvail", "Nodes required for job are DOWN")):
+        return f"waits for {wanted}: nodes are down, drained or reserved"
+    if reason.startswith(("QOS", "Assoc", "Max")):
+        return f"waits for a limit of its account or QoS ({reason})"
+    return f"waits ({reason})"
+
+
+def is_hopeless(queued: Queued) -> bool:
+    return queued.state == "PENDING" and queued.reason.replace(" ", "_") in HOPELESS

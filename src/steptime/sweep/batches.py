@@ -1,0 +1,93 @@
+"""Cases become job folders and scripts, grouped by what they ask for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from steptime.backends.base import find
+from steptime.environments.choose import interpreter
+from steptime.launch.pack import put_worker
+from steptime.launch.request import Request, chunks, device_of, request_of, request_words
+from steptime.launch.script import Script, Task, script_text
+from steptime.launch.site import Site
+from steptime.schema import Case, Job, case_key, to_json
+from steptime.store.files import Store, new_id
+from steptime.store.index import case_words
+from steptime.sweep.state import Sweep, folder_of, job_folder
+from steptime.sweep.submission import Book, Entry, Submission
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one sbatch submits."""
+
+    request: Request
+    cases: Sequence[Case]
+    array: bool
+
+
+def batches(site: Site, cases: Sequence[Case], largest_array: int) -> list[Batch]:
+    """In the order of the cases; Unsupported ones must be out already."""
+    groups: dict[Request, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(request_of(site, case), []).append(case)
+    return [
+        Batch(request, [group[i] for i in chunk], array=len(group) >= site.arrays.at_least)
+        for request, group in groups.items()
+        for chunk in chunks(site, len(group), largest_array)
+    ]
+
+
+def prepare(store: Store, sweep: Sweep, site: Site, batch: Batch, python: str) -> Submission:
+    """Folders, script and intent; nothing is asked of Slurm yet."""
+    sweep_folder = folder_of(store, sweep)
+    entries = [_job_folder(store, sweep, site, case) for case in batch.cases]
+    tasks = [Task(entry.folder, case_words(case)) for entry, case in zip(entries, batch.cases, strict=True)]
+    folder = _array_folder(sweep_folder) if batch.array else sweep_folder / entries[0].folder
+    own = own_python(site, batch.request.backend, python)
+    text = script_text(Script(site, batch.request, tasks, str(sweep_folder), batch.array, own))
+    (folder / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
+    name = str(folder.relative_to(sweep_folder))
+    return Book(sweep_folder).open(sweep.id, name, entries, batch.array, request_words(batch.request))
+
+
+def own_python(site: Site, backend: str, chosen: str) -> str:
+    """The user's choice, or our own environment where the site says nothing; empty: as the site says."""
+    return "" if backend in site.backends and not chosen else str(interpreter(backend, chosen))
+
+
+def _array_folder(sweep_folder: Path) -> Path:
+    number = 1
+    while True:
+        folder = sweep_folder / f"array-{number:03}"
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            number += 1
+
+
+def _job_folder(store: Store, sweep: Sweep, site: Site, case: Case) -> Entry:
+    """job.json and the worker. A folder that is there already keeps its id: tries are told apart by their jobs."""
+    folder = job_folder(store, sweep, case)
+    folder.mkdir(exist_ok=True)
+    path = folder / "job.json"
+    try:
+        job = msgspec.json.decode(path.read_bytes(), type=Job)
+    except (OSError, msgspec.DecodeError):
+        job = _job(sweep, site, case)
+        path.write_text(to_json(job))
+        put_worker(folder, folder_of(store, sweep))
+    return Entry(case_key(case), folder.name, job.id, case.budget.limit_seconds)
+
+
+def _job(sweep: Sweep, site: Site, case: Case) -> Job:
+    device = device_of(site, case).device
+    executed = dataclasses.replace(case, device=device)
+    environment = find(case.backend).environment(executed)
+    return Job(new_id(), case, sweep=sweep.id, environment=environment, device="" if device == case.device else device)

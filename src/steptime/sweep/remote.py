@@ -1,0 +1,301 @@
+"""A sweep on a site: cases are submitted, their records awaited, and what was lost is submitted again.
+
+Whoever runs this may be killed at any moment: all that it knows is in files, and `steptime resume` reads them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from steptime.errors import Unsupported
+from steptime.launch.request import request_of
+from steptime.launch.site import Site
+from steptime.launch.slurm import Full, NoAnswer, Refused, Slurm
+from steptime.schema import Case, Failure, Record, case_key
+from steptime.store.files import Store, new_id, records_in
+from steptime.sweep.batches import Batch, batches, prepare
+from steptime.sweep.live import LiveFile, holding, running
+from steptime.sweep.run import Settings
+from steptime.sweep.settle import Settler
+from steptime.sweep.state import Sweep, folder_of, site_of_sweep
+from steptime.sweep.submission import Book, Submission, Try
+from steptime.sweep.verdicts import best_of, contended, runs_again
+
+TICK_SECONDS = 0.5
+LOOK_AGAIN_SECONDS = 1.0
+IN_FLIGHT_SECONDS = 90.0
+"""an sbatch of another host may take so long to be refused or accepted"""
+CANCELLED = "cancelled"
+
+
+class Watcher(Protocol):
+    def case_begins(self, case: Case) -> None: ...
+    def case_ends(self, record: Record) -> None: ...
+    def say(self, line: str) -> None: ...
+
+
+@dataclass
+class Remote:
+    store: Store
+    sweep: Sweep
+    site: Site
+    settings: Settings
+    watcher: Watcher
+    slurm: Slurm = field(default_factory=Slurm)
+    pause: Callable[[float], None] = time.sleep
+    _batches: list[Batch] = field(default_factory=list)
+    _tries: list[Try] = field(default_factory=list)
+    _ran: set[str] = field(default_factory=set)
+    _said: str = ""
+
+    def __post_init__(self) -> None:
+        self.folder = folder_of(self.store, self.sweep)
+        self.book = Book(self.folder)
+        self._cases = {case_key(case): case for case in self.sweep.cases}
+        self._known: list[Record] = []
+        self._settler = Settler(self.store, self.sweep, self.site, self.book, self.slurm, self._cases)
+
+    def begin(self) -> Iterator[Record]:
+        """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
+        LiveFile(self.folder).event({})  # so that others can say who runs it
+        self._recall()
+        best = best_of(self._known)
+        todo = []
+        for key, case in self._cases.items():
+            record = best.get(key)
+            if key in {t.entry.key for t in self._tries}:
+                continue
+            if record and not self._lost(record) and not runs_again(record, self.settings.retry):
+                yield self._shown(case, record)
+            elif refusal := self._unsupported(case):
+                yield self._shown(case, refusal)
+            else:
+                todo.append(case)
+        self._plan(todo)
+        yield from self._submit()
+
+    def wait(self) -> Iterator[Record]:
+        """Until every case has its record."""
+        yield from self._await()
+        for _ in range(self.settings.contended_rounds):
+            best = best_of(self._known)
+            again = [case for key, case in self._cases.items() if key in self._ran & set(best) and contended(best[key])]
+            if not again or self.is_cancelled:
+                break
+            self.watcher.say(f"measuring {len(again)} contended cases again")
+            self._plan(again)
+            yield from self._await()
+
+    def settle(self, patience_seconds: float) -> None:
+        """Waits for the jobs there are, and submits nothing."""
+        self._recall()
+        until = time.monotonic() + patience_seconds
+        while self._tries and time.monotonic() < until:
+            for _ in self._settle(asks=True):
+                pass
+            self.pause(TICK_SECONDS)
+
+    @property
+    def is_cancelled(self) -> bool:
+        return (self.folder / CANCELLED).exists()
+
+    @property
+    def outstanding(self) -> Sequence[Try]:
+        return self._tries
+
+    @property
+    def unsubmitted(self) -> int:
+        return sum(len(batch.cases) for batch in self._batches)
+
+    def _recall(self) -> None:
+        """What was submitted before, by whomever."""
+        self._known = list(records_in(self.store, self.sweep.id))
+        stored = {record.id for record in self._known}
+        for submission in self.book.all():
+            if self.book.is_open(submission):
+                self._look_up(submission)
+            self._settler.put_refusal(submission, stored)
+            self._tries += [t for t in self.book.tries(submission) if t.record_id not in stored]
+        self._known = list(records_in(self.store, self.sweep.id))
+
+    def _look_up(self, submission: Submission) -> str:
+        """The job of a submission of which only the intent is known; if there is none, it is given up."""
+        age = (datetime.now(UTC) - datetime.fromisoformat(submission.created)).total_seconds()
+        if submission.host != LiveFile(self.folder).host and age < IN_FLIGHT_SECONDS:
+            self.watcher.say(f"{submission.host} may still be submitting; waiting {IN_FLIGHT_SECONDS - age:.0f} s")
+            self.pause(IN_FLIGHT_SECONDS - age)
+        for last in (False, True):
+            job = self.book.job(submission) or self._patiently(lambda: self._find(submission))
+            if job:
+                self.book.accept(submission, job)
+                return job
+            if not last:
+                self.pause(LOOK_AGAIN_SECONDS)
+        self.book.abandon(submission, "Slurm knows no job of this name")
+        if late := self._patiently(lambda: self._find(submission)):
+            self.slurm.cancel([late])
+        return ""
+
+    def _find(self, submission: Submission) -> str:
+        found = list(self.slurm.queue([submission.name]))
+        if not found:
+            since = datetime.fromisoformat(submission.created).astimezone().strftime("%Y-%m-%dT00:00:00")
+            found = list(self.slurm.accounts_named(submission.name, since) or {})
+        return found[0].partition("_")[0] if found else ""
+
+    def _patiently(self, ask: Callable[[], str]) -> str:
+        """Asks until Slurm answers."""
+        while True:
+            try:
+                return ask()
+            except NoAnswer as problem:
+                self._say_once(f"Slurm does not answer ({problem}); asking again")
+                self.pause(min(self.site.poll_seconds, 5.0))
+
+    def _plan(self, cases: Sequence[Case]) -> None:
+        try:
+            largest = self.slurm.largest_array() if len(cases) >= self.site.arrays.at_least else 2
+        except (NoAnswer, Refused):
+            largest = self.site.arrays.largest
+        self._batches += batches(self.site, cases, largest)
+
+    def _submit(self) -> Iterator[Record]:
+        """As many of the batches as Slurm takes now; the records of those that it refuses."""
+        while self._batches and not self.is_cancelled:
+            submission = prepare(self.store, self.sweep, self.site, self._batches[0], self.settings.python)
+            try:
+                self.book.accept(submission, self.slurm.submit(self.folder / submission.folder, submission.name))
+            except NoAnswer as problem:
+                self._say_once(f"sbatch: {problem}")
+                if not self._look_up(submission):
+                    continue
+            except Full as problem:
+                self.book.abandon(submission, str(problem))
+                if self._tries:
+                    self._say_once(f"{self.unsubmitted} cases wait to be submitted: {problem}")
+                    return
+                self.book.refuse(submission, str(problem))
+            except Refused as problem:
+                self.book.refuse(submission, str(problem))
+            batch = self._batches.pop(0)
+            self._tries += self.book.tries(submission)
+            for record in self._settler.put_refusal(submission, set()):
+                self._known.append(record)
+                yield self._shown(self._cases[case_key(record.case)], record)
+            if self.book.job(submission):
+                self.watcher.say(
+                    f"job {self.book.job(submission)}: {len(batch.cases)} of {len(self._cases)} cases, {submission.wanted}"
+                )
+
+    def _await(self) -> Iterator[Record]:
+        next_ask = time.monotonic()
+        while self._tries or self._batches:
+            yield from self._submit()
+            asks = time.monotonic() >= next_ask
+            yield from self._settle(asks)
+            if asks:
+                next_ask = time.monotonic() + self.site.poll_seconds
+            if self.is_cancelled:
+                self._batches.clear()
+            if self._tries:
+                self.pause(min(TICK_SECONDS, self.site.poll_seconds))
+
+    def _settle(self, asks: bool) -> Iterator[Record]:
+        try:
+            settled = self._settler.settled(self._tries, asks)
+        except NoAnswer as problem:
+            self._say_once(f"Slurm does not answer ({problem}); asking again")
+            return
+        if asks:
+            self._said = ""
+        for attempt, record in settled:
+            self._tries.remove(attempt)
+            self._known.append(record)
+            self._ran.add(attempt.entry.key)
+            case = self._cases[attempt.entry.key]
+            yield self._shown(case, record)
+            if self._lost(record) and not self.is_cancelled:
+                self.watcher.say(f"submitting it again: {record.message}")
+                self._plan([case])
+
+    def _lost(self, record: Record) -> bool:
+        """Whether the cluster, not the case, failed, and it has not yet been tried often enough."""
+        if record.status != "node_failure":
+            return False
+        key = case_key(record.case)
+        return sum(case_key(r.case) == key and r.status == "node_failure" for r in self._known) <= self.site.retries
+
+    def _unsupported(self, case: Case) -> Record | None:
+        try:
+            request_of(self.site, case)
+        except Unsupported as problem:
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            record = Record(new_id(), "unsupported", case, now, str(problem), self.sweep.id, failure=Failure())
+            self.store.put(record)
+            self._known.append(record)
+            return record
+        return None
+
+    def _shown(self, case: Case, record: Record) -> Record:
+        self.watcher.case_begins(case)
+        self.watcher.case_ends(record)
+        return record
+
+    def _say_once(self, line: str) -> None:
+        if line != self._said:
+            self._said = line
+            self.watcher.say(line)
+
+
+def run_on_site(
+    store: Store, sweep: Sweep, site: Site, settings: Settings, watcher: Watcher, detach: bool = False
+) -> Iterator[Record]:
+    """Yields every record as it arrives; with `detach`, only until everything is with Slurm."""
+    with holding(folder_of(store, sweep)):
+        (folder_of(store, sweep) / CANCELLED).unlink(missing_ok=True)
+        remote = Remote(store, sweep, site, settings, watcher)
+        yield from remote.begin()
+        if not detach:
+            yield from remote.wait()
+        elif remote.unsubmitted:
+            watcher.say(f"{remote.unsubmitted} cases are not submitted yet; `steptime resume {sweep.id}` goes on")
+
+
+def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm: Slurm | None = None) -> list[str]:
+    """Ends all of its jobs and keeps those that Slurm will not end for us from beginning; the jobs that were told to end."""
+    slurm = slurm or Slurm()
+    folder = folder_of(store, sweep)
+    (folder / CANCELLED).touch()
+    book = Book(folder)
+    stored = {record.id for record in records_in(store, sweep.id)}
+    jobs = []
+    for submission in book.all():
+        left = [t for t in book.tries(submission) if t.record_id not in stored]
+        if left or book.is_open(submission):
+            book.abandon(submission, "cancelled")
+        if left:
+            jobs.append(book.job(submission))
+    complaint = slurm.cancel(jobs) if jobs else ""
+    if complaint:
+        say(f"scancel: {complaint}; what has not begun will end at once when it does")
+    return jobs
+
+
+def settle_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> None:
+    """Stores what became of the jobs that were told to end; somebody who waits for the sweep does that himself."""
+    folder = folder_of(store, sweep)
+    if running(folder):
+        return
+    with holding(folder):
+        remote = Remote(store, sweep, site_of_sweep(store, sweep), Settings(contended_rounds=0), Silent())
+        remote.settle(patience_seconds)
+
+
+class Silent:
+    def case_begins(self, case: Case) -> None: ...
+    def case_ends(self, record: Record) -> None: ...
+    def say(self, line: str) -> None: ...

@@ -1,0 +1,47 @@
+"""How the jobs of a sweep on a site stand: its files, and one question to Slurm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from steptime.errors import UsageError
+from steptime.launch.slurm import NoAnswer, Refused, Slurm
+from steptime.launch.slurm_state import reason_words
+from steptime.store.files import Store
+from steptime.sweep.state import Sweep, folder_of
+from steptime.sweep.submission import Book
+
+
+@dataclass(frozen=True)
+class Jobs:
+    states: dict[str, int] = field(default_factory=dict)
+    """Slurm's words, lower case: pending, running, ..."""
+    notes: list[str] = field(default_factory=list)
+    """why they wait, and whatever else should be said"""
+
+    @property
+    def active(self) -> int:
+        return sum(number for state, number in self.states.items() if state not in ("ended", "unknown"))
+
+
+def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], slurm: Slurm | None = None) -> Jobs:
+    """Of the tries that have no record yet. `stored`: the ids of all records."""
+    book = Book(folder_of(store, sweep))
+    tries = [t for s in book.all() for t in book.tries(s) if t.record_id not in stored]
+    if not tries:
+        return Jobs()
+    try:
+        queue = (slurm or Slurm()).queue(sorted({t.submission.name for t in tries}))
+    except (NoAnswer, Refused, UsageError) as problem:
+        return Jobs({"unknown": len(tries)}, [str(problem)])
+    states: Counter[str] = Counter()
+    notes: Counter[str] = Counter()
+    for attempt in tries:
+        queued = queue.get(attempt.job)
+        state = "ended" if queued is None or queued.ended else queued.state.lower()
+        states[state] += 1
+        if queued and queued.state == "PENDING":
+            notes[reason_words(queued.reason, attempt.submission.wanted, queued.partition)] += 1
+    return Jobs(dict(states), [f"{number} {note}" if number > 1 else note for note, number in notes.items()])

@@ -1,0 +1,50 @@
+#!/bin/bash -l
+#SBATCH --job-name=steptime-mnist_cnn-0
+#SBATCH --partition=GPU-shared
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=1
+#SBATCH --gres=gpu:p100:1
+#SBATCH --time=0:30:00
+#SBATCH --no-requeue
+# case 0; on 1 p100 in GPU-shared
+# Written by steptime for the site bridges. Edit it if you like, and submit it again: sbatch script.sh
+# Each submission leaves a record of its own in the store, and its log here.
+
+sweep=/store/sweeps/s1
+[ -d "$sweep" ] || sweep=$SLURM_SUBMIT_DIR/..  # the store was moved: submit from this folder
+name=mnist_cnn-0
+job=$SLURM_JOB_ID
+folder=$sweep/$name
+try=$folder/try-$job
+
+# steptime's own submissions are known by their names: this one was accepted, unless it has been given up meanwhile.
+submission=$sweep/submissions/$SLURM_JOB_NAME
+if [ -e "$submission.abandoned" ]; then echo "steptime: this submission was given up"; exit 0; fi
+if [ -e "$submission.json" ]; then
+  echo "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" > "$submission.job.$job" && mv "$submission.job.$job" "$submission.job"
+fi
+mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
+
+# How it ends is written down, whatever happens.
+trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
+
+# pytorch, as the site says.
+module load AI/anaconda3-5.1.0_gpu
+conda_env="$AI_ENV"
+if [ -x "$conda_env/bin/python" ]; then export PATH="$conda_env/bin:$PATH" CONDA_PREFIX="$conda_env"
+else eval "$(conda shell.bash hook)" && conda activate "$conda_env"; fi
+python=python
+
+# What Slurm gave, for the record.
+export STEPTIME_SITE=bridges STEPTIME_JOB=$job STEPTIME_GRES=gpu:p100:1
+export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
+export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
+export STEPTIME_STAGING="$LOCAL"
+
+# The worker, for at most 900 s; then its record goes into the store.
+cd "$try" || exit 1
+timeout --kill-after=30 900 "$python" "$folder/steptime-worker.pyz" "$try"
+code=$?
+"$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.."
+exit $code

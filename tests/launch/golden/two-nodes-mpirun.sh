@@ -1,0 +1,52 @@
+#!/bin/bash
+#SBATCH --job-name=steptime-mnist_cnn-0
+#SBATCH --account=abc
+#SBATCH --qos=high
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=2
+#SBATCH --cpus-per-task=1
+#SBATCH --gpus-per-node=a100:2
+#SBATCH --mem=8G
+#SBATCH --time=20
+#SBATCH --no-requeue
+#SBATCH --exclusive
+# case 0; on 2 a100 on each of 2 nodes
+# Written by steptime for the site own. Edit it if you like, and submit it again: sbatch script.sh
+# Each submission leaves a record of its own in the store, and its log here.
+
+sweep=/store/sweeps/s1
+[ -d "$sweep" ] || sweep=$SLURM_SUBMIT_DIR/..  # the store was moved: submit from this folder
+name=mnist_cnn-0
+job=$SLURM_JOB_ID
+folder=$sweep/$name
+try=$folder/try-$job
+
+# steptime's own submissions are known by their names: this one was accepted, unless it has been given up meanwhile.
+submission=$sweep/submissions/$SLURM_JOB_NAME
+if [ -e "$submission.abandoned" ]; then echo "steptime: this submission was given up"; exit 0; fi
+if [ -e "$submission.json" ]; then
+  echo "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" > "$submission.job.$job" && mv "$submission.job.$job" "$submission.job"
+fi
+mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
+
+# How it ends is written down, whatever happens.
+trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
+
+# fake, as the site says.
+export ONEDNN_MAX_CPU_ISA=AVX2
+export CACHE="$HOME"'/it'"'"'s here'
+source /opt/fake.sh
+python="$FAKE_HOME"/bin/python
+
+# What Slurm gave, for the record.
+export STEPTIME_SITE=own STEPTIME_JOB=$job STEPTIME_GRES=gpu:a100:2
+export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
+export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
+export MASTER_ADDR=${STEPTIME_NODES%%,*} MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))
+
+# The worker, for at most 900 s; then its record goes into the store.
+cd "$try" || exit 1
+timeout --kill-after=30 900 mpirun -np 4 --map-by ppr:2:node bash -c 'RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK WORLD_SIZE=$OMPI_COMM_WORLD_SIZE exec "$@"' bash "$python" "$folder/steptime-worker.pyz" "$try"
+code=$?
+"$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.."
+exit $code
