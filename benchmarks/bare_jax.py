@@ -1,24 +1,21 @@
-"""Prints block by block: model, phase, wall ratio, CPU ratio, ms, ms; a ratio is the step under steptime / the one by hand.
+"""Plain jitted JAX with donated state, written by hand, against steptime's JAX. Knows nothing of steptime's graphs.
 
-Runs in JAX's own environment: `PYTHONPATH=src python benchmarks/bare_jax.py [MODEL PHASE [PAIRS]]`. Both run the same
-network on the same batch, each jitted and with donated state; blocks alternate, so that whatever else the machine does
-falls on both alike. The networks by hand know nothing of steptime's graphs: they are plain functions of nested lists.
+Runs in JAX's own environment: bare_jax.py mnist_cnn|resnet50 training|inference [PAIRS].
 """
 
 import functools
 import sys
-import time
 
 import numpy as np
+from pairs import compare
 
 from steptime.backends.base import find
 from steptime.models import zoo
 from steptime.models.weights import batch_of, initial_weights
-from steptime.schema import Budget, Case
-from steptime.worker.loop import measure
+from steptime.schema import Case
 
-BATCH = {"mnist_cnn": 50, "resnet50": 8}
-BLOCK_SECONDS, PAIRS = 1.0, 20
+# model: (batch, steps in a block, pairs of blocks)
+SIZES = {"mnist_cnn": (50, 8, 40), "resnet50": (8, 2, 12)}
 
 
 def conv(x, kernel, stride=1, padding="SAME"):
@@ -147,45 +144,16 @@ def by_hand(model, phase, inputs, labels):
     return train_step if phase == "training" else infer_step
 
 
-def compare(model, phase, pairs):
-    batch = BATCH[model]
+def main(model, phase, pairs_text=""):
+    batch, steps, pairs = SIZES[model]
     case = Case(model, "jax", batch, phase, threads=1)
+    backend = find("jax")
+    backend.start(case)
     graph = zoo.build(model, {})
     inputs, labels = batch_of(graph, batch, 1)
-    program = find("jax").build(graph, case, initial_weights(graph, 1), inputs, labels)
-    step = by_hand(model, phase, inputs, labels)
-    step()
-    program.step()
-    program.wait()
-    began = time.perf_counter()
-    step()
-    steps = max(2, min(200, round(BLOCK_SECONDS / (time.perf_counter() - began))))
-    budget = Budget(max_steps=steps, min_steps=10**9, max_seconds=1e9)
-    for _ in range(pairs):
-        run = []
-        # What steptime does between blocks counts against it.
-        ours, ours_cpu = timed(lambda run=run: run.append(measure(program, budget, lambda seconds: None)))
-        bare, bare_cpu = timed(lambda: [step() for _ in range(steps)])
-        assert len(run[0].seconds) == steps
-        ratios = f"{ours / bare:.4f} {ours_cpu / bare_cpu:.4f}"
-        print(model, phase, ratios, f"{ours / steps * 1e3:.2f} {bare / steps * 1e3:.2f}", flush=True)
-
-
-def timed(action):
-    """Seconds of wall time and of CPU time, which a busy machine disturbs far less."""
-    began, began_cpu = time.perf_counter(), time.process_time()
-    action()
-    return time.perf_counter() - began, time.process_time() - began_cpu
-
-
-def main():
-    find("jax").start(Case("mnist_cnn", "jax", 1, threads=1))
-    models = sys.argv[1:2] or list(BATCH)
-    pairs = int(sys.argv[3]) if len(sys.argv) > 3 else PAIRS
-    for model in models:
-        for phase in sys.argv[2:3] or ("training", "inference"):
-            compare(model, phase, pairs)
+    program = backend.build(graph, case, initial_weights(graph, 1), inputs, labels)
+    compare(program, by_hand(model, phase, inputs, labels), steps, int(pairs_text or pairs))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

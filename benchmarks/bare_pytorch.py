@@ -1,19 +1,14 @@
-"""Prints, one per line, block by block: mean step under steptime / mean step of a loop written by hand.
+"""Deep MNIST in plain PyTorch, written by hand, against steptime's. Runs in PyTorch's own environment."""
 
-Runs in PyTorch's own environment. Both train the same network on the same batch; blocks alternate, so that whatever
-else the machine does falls on both alike.
-"""
-
-import time
 from collections.abc import Callable
 
 import torch
+from pairs import compare
 
 from steptime.backends.base import find
 from steptime.models import zoo
 from steptime.models.weights import Array, batch_of, initial_weights
-from steptime.schema import Budget, Case
-from steptime.worker.loop import measure
+from steptime.schema import Case
 
 BATCH, STEPS, PAIRS = 50, 12, 100
 AXES = {1: (0,), 2: (1, 0), 4: (3, 2, 0, 1)}  # of our arrays, in PyTorch's order
@@ -66,26 +61,7 @@ def main() -> None:
     weights = initial_weights(graph, 1)
     program = backend.build(graph, case, weights, inputs, labels)
     step = by_hand(weights, inputs, labels)
-    budget = Budget(max_steps=STEPS, min_steps=10**9)
-
-    def ours() -> None:  # what steptime does between its blocks counts against it
-        assert len(measure(program, budget, lambda seconds: None).seconds) == STEPS
-
-    def bare() -> None:
-        for _ in range(STEPS):
-            step()
-
-    for pair in range(PAIRS + 3):
-        order = (ours, bare) if pair % 2 else (bare, ours)
-        seconds = {way: seconds_of(way) for way in order}
-        if pair >= 3:
-            print(seconds[ours] / seconds[bare], flush=True)
-
-
-def seconds_of(work: Callable[[], None]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+    compare(program, step, STEPS, PAIRS)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
-"""Prints, one per line, block by block: mean step under steptime / mean step of a loop written by hand.
+"""Keras layers (keras.applications for ResNet-50) in a compiled tf.function, written by hand, against steptime's TensorFlow.
 
-Runs in TensorFlow's own environment: bare_tensorflow.py mnist_cnn|resnet50 training|inference [PAIRS]. Both run the same
-architecture on a batch of the same size, with the threads that steptime gives it; blocks alternate, so that whatever else
-the machine does falls on both alike. By hand: keras layers (keras.applications for ResNet-50) in a compiled tf.function.
+Runs in TensorFlow's own environment: bare_tensorflow.py mnist_cnn|resnet50 training|inference [PAIRS].
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from pairs import compare
 
 from steptime.backends.base import find
 from steptime.models import zoo
 from steptime.models.weights import batch_of, initial_weights
-from steptime.schema import Budget, Case
-from steptime.worker.loop import measure
+from steptime.schema import Case
 
 # model: (batch, steps in a block, pairs of blocks)
 SIZES = {"mnist_cnn": (50, 12, 60), "resnet50": (8, 2, 12)}
@@ -82,18 +79,7 @@ def main(model: str, phase: str, pairs_text: str = "") -> None:
     inputs, labels = batch_of(graph, batch, 1)
     program = backend.build(graph, case, initial_weights(graph, 1), inputs, labels)
     step = by_hand(model, phase, inputs, labels)
-    budget = Budget(max_steps=steps, min_steps=10**9)
-    for pair in range(pairs + 2):
-        began = time.perf_counter()
-        run = measure(program, budget, lambda seconds: None)
-        ours = time.perf_counter() - began  # what steptime does between blocks counts against it
-        began = time.perf_counter()
-        for _ in range(steps):
-            step()
-        bare = time.perf_counter() - began
-        if pair >= 2:
-            print(ours / bare, flush=True)
-        assert len(run.seconds) == steps
+    compare(program, step, steps, pairs)
 
 
 if __name__ == "__main__":
