@@ -19,12 +19,12 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 
 test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@tests/system-packages
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch tensorflow jax
 	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends --parity-families all
 
 $(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
 	@$(PYTHON) -m venv $(TEST_HOME)/zoo

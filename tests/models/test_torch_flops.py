@@ -3,7 +3,7 @@
 import pytest
 
 from steptime.models import zoo
-from tests.models.reduced import REDUCED, model_of
+from steptime.parity.families import REDUCED, model_of
 
 # FlopCounterMode forgets the groups in the gradient of a grouped convolution's weights: it counts depthwise ones as full.
 DEPTHWISE = {"efficientnet_b0", "mobilenet_v1", "mobilenet_v2", "nasnet", "nasnetlarge"}

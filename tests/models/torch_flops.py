@@ -10,13 +10,13 @@ import sys
 
 import numpy as np
 import torch
-from reduced import REDUCED, model_of
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from steptime.backends._torch_layers import build_module
 from steptime.models import zoo
 from steptime.models.graph import Graph
+from steptime.parity.families import REDUCED, model_of
 
 
 def counted(graph: Graph, training: bool) -> dict[str, float]:

@@ -77,6 +77,15 @@ class Backend:
     """whether its speed says anything of the machine; null and fake do not compute"""
     probes = True
     """whether there is anything to find out about it on a machine"""
+    computes = True
+    """whether it has outputs and weights that can be compared with the reference's"""
+    ways: tuple[dict[str, Option], ...] = ()
+    """options under which it computes by other code, to be compared with the reference too"""
+    looser: Mapping[str, tuple[float, str]] = {}
+    """a figure of the comparison, or an optimiser, that may be further off than the rule says: how far, and why"""
+    proof_options: Mapping[str, Option] = {}
+    proof_environment: Mapping[str, str] = {}
+    """what spares time where only the result counts, such as a lower level of optimisation"""
     probe_options: tuple[str, ...] = ()
     """options that change what a probe finds"""
 

@@ -91,6 +91,7 @@ def fail(how: str) -> None:
 class Fake(Backend):
     name = "fake"
     precisions = PRECISIONS
+    computes = False
     real = False
     options = {
         "step_ms": 10.0,

@@ -184,6 +184,8 @@ class Jax(Backend):
     precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
     devices = ("cpu", "cuda")
     options = {"compile": "jit"}
+    ways = ({"compile": "eager"},)
+    proof_environment = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
     environment_name = "jax"
 
     def environment(self, case: Case) -> dict[str, str]:

@@ -85,6 +85,12 @@ class Keras(Backend):
     name = "keras"
     precisions = ("fp64", "fp32", "bf16", "fp16")
     options = {"engine": "tensorflow", "compile": "auto"}
+    ways = tuple({"engine": engine, "compile": "auto"} for engine in ENGINES)
+    proof_options = {"compile": "graph"}
+    looser = {
+        "outputs": (1e-7, "tf.nn.gelu, which Keras calls, has the constants of single precision"),
+        "adam": (1e-4, "Keras rounds Adam's decays to single precision"),
+    }
     probe_options = ("engine",)
     environment_name = "keras"
     instruction_caps = tuple(

@@ -16,6 +16,7 @@ class NullProgram(Program):
 class Null(Backend):
     name = "null"
     precisions = PRECISIONS
+    computes = False
     real = False
     probes = False
 

@@ -126,6 +126,7 @@ class OnnxRuntime(Backend):
     precisions = ("fp32", "fp16", "int8")
     devices = ("cpu", "cuda")
     options = {"optimize": "all", "spin": True}
+    ways = ({"optimize": "none"},)
     environment_name = "onnxruntime"
 
     def environment(self, case: Case) -> dict[str, str]:

@@ -32,6 +32,7 @@ class TorchProgram(Program):
 
         self._torch, self._case, self._graph = torch, case, graph
         self._loss: Any = None
+        torch.manual_seed(case.seed)  # of dropout
         image = len(graph.input.shape) == 3
         channels_last = image and use_channels_last(case)
         self._module, self._arrays = build_module(graph, weights, channels_last)
@@ -152,6 +153,7 @@ class PyTorch(Backend):
     devices = ("cpu", "cuda")
     options = {"layout": "auto", "compile": ""}
     environment_name = "pytorch"
+    ways = ({"layout": "contiguous"}, {"compile": "default"})
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )
@@ -167,7 +169,6 @@ class PyTorch(Backend):
 
         torch.set_num_threads(case.threads)
         torch.set_num_interop_threads(1)
-        torch.manual_seed(case.seed)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
 
     def check(self, case: Case) -> None:

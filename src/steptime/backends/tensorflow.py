@@ -144,6 +144,7 @@ class TensorFlow(Backend):
     precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
     devices = ("cpu", "cuda")
     options = {"compile": "graph"}
+    ways = ({"compile": "eager"}, {"compile": "xla"})
     environment_name = "tensorflow"
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")

@@ -24,6 +24,10 @@ def main(arguments: list[str]) -> int:
         from steptime.worker.deliver import deliver
 
         return deliver(Path(arguments[1]), Path(arguments[2]), os.environ)
+    if len(arguments) == 2 and arguments[0] == "--parity":
+        from steptime.parity.answer import answer
+
+        return answer(Path(arguments[1]))
     if len(arguments) != 1 or not (Path(arguments[0]) / JOB).is_file():
         print(f"usage: python steptime-worker.pyz JOB_DIR, a folder with {JOB} in it", file=sys.stderr)
         return 2
