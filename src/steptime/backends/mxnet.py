@@ -168,6 +168,11 @@ class MXNet(Backend):
     precisions = ("fp64", "fp32", "bf16")
     devices = ("cpu", "cuda")
     options = {"compile": "hybrid"}
+    ways = ({"compile": "eager"},)
+    looser = dict.fromkeys(
+        ("outputs", "weights", "statistics", "outputs_after", "adam"),
+        (1e-4, "learning rates, decays, epsilons and statistics are single precision inside MXNet's operators"),
+    )
     environment_name = "mxnet"
     instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2"))
     _program: Optional[MXNetProgram] = None
