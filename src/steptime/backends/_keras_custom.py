@@ -76,6 +76,16 @@ def half_square_sum() -> Any:
     return HalfSquareSum()
 
 
+def _each_row_once(gradient: Any) -> Any:
+    """TensorFlow's gradient of a table has a row for every use of it; Keras squares each before they are added up (3.15)."""
+    if not hasattr(gradient, "indices"):
+        return gradient
+    import tensorflow as tf
+
+    rows, where = tf.unique(gradient.indices)
+    return tf.IndexedSlices(tf.math.unsorted_segment_sum(gradient.values, where, tf.size(rows)), rows, gradient.dense_shape)
+
+
 def optimizer_of(kind: str, rate: float) -> Any:
     import keras
 
@@ -90,7 +100,7 @@ def optimizer_of(kind: str, rate: float) -> Any:
                 keras.ops.cast(self.beta_2, variable.dtype), keras.ops.cast(self.iterations + 1, variable.dtype)
             )
             self.epsilon = 1e-8 * keras.ops.sqrt(1 - power)
-            super().update_step(gradient, variable, learning_rate)
+            super().update_step(_each_row_once(gradient), variable, learning_rate)
             self.epsilon = 1e-8
 
     return Adam(rate)
