@@ -1,0 +1,150 @@
+"""PaddlePaddle against the numpy reference, and real runs as a user makes them."""
+
+import pytest
+
+from steptime.backends._paddle_layers import TABLE
+from steptime.backends._paddle_predictor import executed_types
+from steptime.backends.base import find
+from steptime.oracle.network import KERNELS
+from steptime.schema import Case
+from tests.backends.conftest import framework_python
+from tests.models.reduced import REDUCED
+
+# Their second step is not comparable: Paddle's kernels take epsilon and momentum of batch normalisation in single precision,
+# which these amplify, and its softmax clips at -64, beyond which googlenet's logits go without normalisation.
+ONE_STEP = ["googlenet", "inception3", "inception4"]
+FEW = ["mnist_cnn", "resnet20", "mobilenet_v2", "llama"]
+QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1"]
+
+
+@pytest.fixture(scope="module")
+def python():
+    return framework_python("paddle")
+
+
+@pytest.fixture(scope="module")
+def double(python, parity):
+    rest = [name for name in REDUCED if name not in ONE_STEP]
+    return {**parity(python, "paddle", "fp64", 2, "sgd", rest), **parity(python, "paddle", "fp64", 1, "sgd", ONE_STEP)}
+
+
+@pytest.fixture(scope="module")
+def single(python, parity):
+    return parity(python, "paddle", "fp32", 0, "sgd", list(REDUCED))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", REDUCED)
+def test_outputs_losses_and_parameters_agree_with_the_reference(double, name):
+    found = double[name]
+    assert found["outputs"] < 1e-8  # the constants of gelu and epsilon have the digits of single precision
+    assert max(found[key] for key in ("loss", "weights", "statistics", "outputs_after")) < 1e-6
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", REDUCED)
+def test_the_predictor_computes_the_same_outputs_in_single_precision(single, name):
+    assert single[name]["outputs"] < 1e-4
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("mode", "optimizer"), [("eager", "momentum"), ("eager", "adam"), ("eager", "none"), ("static", "sgd")])
+def test_every_optimizer_and_way_of_running_trains_alike(python, parity, mode, optimizer):
+    figures = parity(python, f"paddle:compile={mode}", "fp64", 2, optimizer, FEW)
+    for name, found in figures.items():
+        assert max(found[key] for key in ("loss", "statistics", "outputs_after")) < 1e-6, name
+        # Adam divides a gradient by its own size: where it is nothing but rounding, so is the update.
+        assert found["weights"] < (1e-5 if optimizer == "adam" else 1e-6), name
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("mode", ["eager", "static"])
+def test_dropout_keeps_and_scales_and_obeys_the_seed(python, dropout_statistics, mode):
+    found = dropout_statistics(python, f"paddle:compile={mode}")
+    assert found["kept"] == pytest.approx(found["wanted_kept"], abs=0.02)
+    assert found["scale"] == pytest.approx(1 / found["wanted_kept"], rel=1e-3)
+    assert found["scale_spread"] < 1e-2
+    assert found["steps_differ"] and found["repeatable"] and found["seed_matters"]
+
+
+@pytest.fixture
+def run(steptime, python):
+    def call(*arguments):
+        return steptime("run", *arguments, "-B", "paddle", "--python", python, *QUICK, "--json", timeout=300)
+
+    return call
+
+
+@pytest.mark.real
+def test_training_and_inference_give_trustworthy_records(run):
+    """A contended case is measured again, so that there may be more than one of each."""
+    done = run("mnist_cnn", "--batch", "20", "--full")
+    modes = {}
+    for record in done.json:
+        assert record["status"] == "ok", record["message"]
+        software = record["software"]
+        assert software["framework"] == "paddle" and software["framework_version"].startswith("3.")
+        assert software["threads"] == 1
+        assert software["settings"]["products"] == "float32"
+        modes[record["case"]["phase"]] = software["settings"]["compile"]
+    assert modes == {"training": "eager", "inference": "predictor"}
+
+
+@pytest.mark.real
+def test_a_fresh_process_and_traced_mode_run_too(run):
+    for extra in (["--fresh"], ["-b", "compile=static"]):
+        done = run("mlp", "-m", "width=64", "-n", "8", *extra)
+        assert {row["status"] for row in done.json} == {"ok"}, done.json
+
+
+@pytest.mark.real
+def test_mixed_precision_that_would_do_nothing_is_unsupported(run):
+    done = run("mlp", "-m", "width=64", "-n", "8", "--phase", "training", "--precision", "bf16")
+    *_, row = done.json
+    assert row["status"] == "unsupported" and "silently leaves everything in fp32" in row["message"]
+
+
+@pytest.mark.real
+def test_bf16_inference_runs_in_bf16_or_says_that_it_does_not(run):
+    *_, record = run("mnist_cnn", "-n", "8", "--phase", "inference", "--precision", "bf16", "--full").json
+    assert record["status"] in ("ok", "unsupported", "illegal_instruction"), record["message"]
+    if record["status"] == "ok":
+        assert "bfloat16" in record["software"]["settings"]["products"]
+
+
+@pytest.mark.real
+def test_an_unknown_way_of_compiling_lists_the_known_ones(run):
+    done = run("mlp", "--phase", "inference", "-b", "compile=fast")
+    assert done.code != 0
+    assert "auto, eager, predictor, static" in done.out + done.err
+
+
+@pytest.mark.real
+def test_doctor_is_green(steptime, python):
+    done = steptime("doctor", "paddle", "--python", python, "--json", timeout=300)
+    assert done.code == 0
+    assert done.json[0]["works"] is True
+
+
+def test_it_has_every_operator():
+    assert set(TABLE) == set(KERNELS)
+
+
+def test_options_are_what_the_documentation_says():
+    assert find("paddle").options == {"compile": "auto", "mkl": "auto"}
+
+
+def test_mkl_is_told_its_instruction_set_before_the_import_only_if_asked():
+    paddle = find("paddle")
+    assert "MKL_DEBUG_CPU_TYPE" not in paddle.environment(Case("mlp", "paddle", 1))
+    asked = Case("mlp", "paddle", 1, backend_options={"mkl": "avx2"})
+    assert paddle.environment(asked)["MKL_DEBUG_CPU_TYPE"] == "5"
+
+
+def test_types_are_read_from_what_onednn_says_it_executed():
+    log = """onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:1
+onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd::f0 dst_bf16::blocked:aBcd16b::f0
+onednn_verbose,v1,primitive,exec,cpu,convolution,brgconv:avx512_core_bf16,forward_inference,src_bf16:a:blocked:acdb::f0
+onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,src_f32:a:blocked:ab::f0
+onednn_verbose,v1,primitive,create:cache_hit,cpu,inner_product,x,forward_inference,src_s8:a:blocked:ab::f0,,,8x64,0.003"""
+    assert executed_types(log) == {"bfloat16", "float32"}
