@@ -143,8 +143,8 @@ def test_mkl_is_told_its_instruction_set_before_the_import_only_if_asked():
 
 def test_types_are_read_from_what_onednn_says_it_executed():
     log = """onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:1
-onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd::f0 dst_bf16::blocked:aBcd16b::f0
-onednn_verbose,v1,primitive,exec,cpu,convolution,brgconv:avx512_core_bf16,forward_inference,src_bf16:a:blocked:acdb::f0
-onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,src_f32:a:blocked:ab::f0
-onednn_verbose,v1,primitive,create:cache_hit,cpu,inner_product,x,forward_inference,src_s8:a:blocked:ab::f0,,,8x64,0.003"""
+onednn_verbose,v1,primitive,exec,cpu,reorder,jit:uni,undef,src:f32::blocked:abcd::f0 dst:bf16::blocked:aBcd16b::f0
+onednn_verbose,v1,primitive,exec,cpu,convolution,brgconv:avx512_core_bf16,forward_inference,src:bf16:a:blocked:acdb::f0
+onednn_verbose,v1,primitive,exec,cpu,matmul,brg:avx512_core,undef,src:f32:a:blocked:ab::f0
+onednn_verbose,v1,primitive,create:cache_hit,cpu,inner_product,x,forward_inference,src:s8:a:blocked:ab::f0,,,8x64,0.003"""
     assert executed_types(log) == {"bfloat16", "float32"}

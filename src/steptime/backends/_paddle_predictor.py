@@ -28,9 +28,8 @@ class Predictor:
         self.run: Callable[[], None] = self._predictor.run
         self.product_types = ", ".join(sorted(product_types(self.run)))
         if case.precision == "bf16" and "bfloat16" not in self.product_types:
-            raise Unsupported(
-                f"asked for bf16, paddle's predictor computed in {self.product_types or 'no type that oneDNN knows'}"
-            )
+            ran = self.product_types or "none that oneDNN executed"
+            raise Unsupported(f"asked for bf16, paddle's predictor took another type for its products: {ran}")
 
     def outputs(self) -> Array:
         self.run()
@@ -93,5 +92,5 @@ def product_types(run: Callable[[], Any]) -> set[str]:
 def executed_types(log: str) -> set[str]:
     """From the lines of oneDNN's verbose mode."""
     lines = (line for line in log.splitlines() if "exec" in line and any(f",{kind}," in line for kind in PRODUCTS))
-    found = (re.search(r"src(?:_a)?_([a-z0-9]+)", line) for line in lines)
+    found = (re.search(r"\bsrc[:_]([a-z0-9]+)", line) for line in lines)
     return {TYPES.get(match[1], match[1]) for match in found if match}
