@@ -121,8 +121,13 @@ def _detached(store: Store, sweep: Sweep, as_json: bool) -> int:
             print(json.dumps({"sweep": sweep.id, "job": job, "name": submission.name, "cases": len(submission.entries)}))
     if not as_json:
         cases = sum(len(submission.entries) for _, submission in jobs)
-        print(f"{cases} cases in {len(jobs)} jobs on {sweep.site}; `steptime status` shows how they go")
+        words = f"{_count(cases, 'case')} in {_count(len(jobs), 'job')} on {sweep.site}"
+        print(f"{words}; `steptime status` shows how it goes, `steptime resume` waits for it")
     return 0
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _print_one(record: Record, given: dict[str, Any]) -> None:
@@ -135,8 +140,9 @@ def _print_one(record: Record, given: dict[str, Any]) -> None:
 def _print_all(records: list[Record], store: Store) -> None:
     rows = [row_of(record) for record in records]
     print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
-    count = "1 record" if len(rows) == 1 else f"{len(rows)} records"
-    print(f"\n{count} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV")
+    print(
+        f"\n{_count(len(rows), 'record')} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV"
+    )
     for line in _remarks(records):
         print(line)
 

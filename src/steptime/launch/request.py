@@ -35,7 +35,7 @@ class Request:
     sbatch: tuple[str, ...]
     limit_seconds: float
     store: str
-    """name of the directory from which data are fed; empty: from memory"""
+    """name of the directory to which data are staged; empty: none of the site's"""
 
     @property
     def processes(self) -> int:
@@ -51,7 +51,7 @@ def device_of(site: Site, case: Case) -> DeviceType:
 def request_of(site: Site, case: Case) -> Request:
     """Unsupported if the site has no such number of devices; UnknownName if it does not know the device or the directory."""
     kind = device_of(site, case)
-    store = "" if case.data_store == IN_MEMORY else case.data_store
+    store = "" if case.data_store == IN_MEMORY or "/" in case.data_store else case.data_store
     if store and store not in site.directories:
         raise UnknownName(f"data store of {site.name}", store, [IN_MEMORY, *site.directories])
     if kind.counts and case.devices not in kind.counts:

@@ -164,7 +164,8 @@ def _given(script: Script) -> list[str]:
     if request.processes > 1:
         lines += [f"export MASTER_ADDR=${{STEPTIME_NODES%%,*}} MASTER_PORT=$(({first} + SLURM_JOB_ID % {count}))"]
     if request.store:
-        lines += [f"export STEPTIME_STAGING={expandable(site.directories[request.store])}"]
+        lines += ["", "# Where the data are staged: a worker finds a store by the variable of its name."]
+        lines += [f"export {request.store.upper().replace('-', '_')}={expandable(site.directories[request.store])}"]
     return lines
 
 

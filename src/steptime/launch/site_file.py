@@ -16,6 +16,7 @@ from steptime.plan import locate
 Check = Callable[[Any], Any]
 """The value as it is kept; ValueError says what it takes."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+STORE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TIME = re.compile(r"\d+(:\d\d){0,2}|\d+-\d\d?(:\d\d){0,2}")
 MEMORY = re.compile(r"\d+[KMGT]?")
@@ -89,6 +90,11 @@ def _option(value: Any) -> str:
     return value
 
 
+def _gres(value: Any) -> str:
+    """Empty for a type of CPUs, which has a partition or a constraint and no devices to count."""
+    return "" if value == "" else _word(value)
+
+
 WANTS: dict[str, Check] = {
     "partition": _word,
     "account": _word,
@@ -108,7 +114,7 @@ ALONE: dict[str, Check] = {
     "poll_seconds": _seconds,
 }
 ARRAYS: dict[str, Check] = {"at_least": _number(2), "running": _number(1), "largest": _number(2)}
-DEVICE: dict[str, Check] = {**WANTS, "device": _one_of(RUNS_ON), "gres": _word, "counts": _list(_number(1))}
+DEVICE: dict[str, Check] = {**WANTS, "device": _one_of(RUNS_ON), "gres": _gres, "counts": _list(_number(1))}
 BACKEND: dict[str, Check] = {"python": _text, "conda": _text, "modules": _list(_word), "lines": _list(_text)}
 TABLES = ("defaults", "arrays", "devices", "backends", "directories", "environment")
 
@@ -144,7 +150,7 @@ class _Reader:
             arrays=Arrays(**self._table(("arrays",), ARRAYS)),
             devices={name: self._device(name, wants) for name in dict.fromkeys(["cpu", *self._names("devices")])},
             backends=backends,
-            directories=self._texts("directories", NAME, "letters, digits, _ and -"),
+            directories=self._texts("directories", STORE, "a letter, then letters, digits, _ and -"),
             environment=self._texts("environment", VARIABLE, "letters, digits and _"),
             **found,
         )

@@ -258,10 +258,17 @@ def run_on_site(
     with holding(folder_of(store, sweep)):
         (folder_of(store, sweep) / CANCELLED).unlink(missing_ok=True)
         remote = Remote(store, sweep, site, settings, watcher)
-        yield from remote.begin()
-        if not detach:
-            yield from remote.wait()
-        elif remote.unsubmitted:
+        try:
+            yield from remote.begin()
+            if not detach:
+                yield from remote.wait()
+        except KeyboardInterrupt:
+            if remote.outstanding:
+                watcher.say(
+                    f"the jobs go on; `steptime resume {sweep.id}` waits for them, `steptime cancel {sweep.id}` ends them"
+                )
+            raise
+        if detach and remote.unsubmitted:
             watcher.say(f"{remote.unsubmitted} cases are not submitted yet; `steptime resume {sweep.id}` goes on")
 
 

@@ -40,7 +40,9 @@ python=python
 export STEPTIME_SITE=bridges STEPTIME_JOB=$job STEPTIME_GRES=gpu:p100:1
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
-export STEPTIME_STAGING="$LOCAL"
+
+# Where the data are staged: a worker finds a store by the variable of its name.
+export LOCAL="$LOCAL"
 
 # The worker, for at most 900 s; then its record goes into the store.
 cd "$try" || exit 1
