@@ -6,11 +6,12 @@ import json
 import sys
 import time
 from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.slurm.cluster import wait_for
+from tests.slurm.cluster import Cluster, wait_for
 from tests.slurm.user import SLEEPY, User, statuses
 
 pytestmark = pytest.mark.real
@@ -80,9 +81,16 @@ def jobs_by_batch(user: User) -> dict[int, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["slurm", "slurm_accounting"])
-def test_each_misfortune_has_its_kind_and_the_plan_goes_on(kind, request, tmp_path):
-    cluster = request.getfixturevalue(kind)
+def test_each_misfortune_has_its_kind_and_the_plan_goes_on(slurm, slurm_accounting, tmp_path):
+    """Without accounting and with it, both at once: a time limit takes Slurm half a minute to notice."""
+    clusters = (slurm, slurm_accounting)
+    for each in clusters:
+        (tmp_path / each.root.name).mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda each: misfortunes(each, tmp_path / each.root.name), clusters))
+
+
+def misfortunes(cluster: Cluster, tmp_path: Path) -> None:
     user = User(cluster, tmp_path / "user", "retries = 1", TYPES.format(eater=eater(tmp_path)))
     (user.folder / "plan.toml").write_text(PLAN)
     running = user.start("run", "plan.toml", "--on", "test", "--contended-rounds", "0")

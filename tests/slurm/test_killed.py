@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.slurm.cluster import wait_for
 from tests.slurm.user import FAKE, User, statuses
 
 pytestmark = pytest.mark.real
 
-POINTS, AT_ONCE, CASES = 40, 4, 2
+POINTS, EARLY, AT_ONCE, CASES = 40, 5, 4, 2
 SLOW_SBATCH = """#!/bin/bash
 # The real sbatch, with time to be killed before and after; and the real one is no child of ours that dies with us.
 sleep 0.$((RANDOM % 3))
@@ -37,15 +38,18 @@ def slow_sbatch(tmp_path) -> Path:
 
 
 def killed_and_resumed(user: User, after_seconds: float, slow: Path) -> str:
-    """What was there when the controller died."""
+    """What was there when the controller died: so long after it began with the sweep; negative: so long before it can have."""
     path = f"{slow}:{user.environment['PATH']}"
     command = ["run", *FAKE, "--on", "test", "-n", ",".join(map(str, range(1, CASES + 1)))]
     controller = user.start(*command, PATH=path)
-    time.sleep(after_seconds)
+    if after_seconds >= 0:
+        wait_for(lambda: any(user.store.root.glob("sweeps/*/sweep.json")), 30, "the sweep")
+    time.sleep(abs(after_seconds))
     controller.kill()
     controller.communicate()
     seen = found_at(user)
-    done = user.steptime(*command)
+    begun = list(user.store.root.glob("sweeps/*/sweep.json"))
+    done = user.steptime("resume") if begun else user.steptime(*command)
     assert done.code == 0, done.err
     return seen
 
@@ -61,7 +65,7 @@ def found_at(user: User) -> str:
 def test_forty_deaths_lose_no_case_and_submit_none_twice(slurm, tmp_path, slow_sbatch):
     chance = random.Random(11)
     users = [User(slurm, tmp_path / f"user-{i}") for i in range(POINTS)]
-    moments = [chance.uniform(0.2, 2.2) for _ in users]
+    moments = [chance.uniform(-0.5, 0) if i < EARLY else chance.uniform(0, 1.2) for i in range(POINTS)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         seen = Counter(pool.map(lambda each: killed_and_resumed(*each, slow_sbatch), zip(users, moments)))
     jobs: dict[str, list[str]] = {}
@@ -75,8 +79,7 @@ def test_forty_deaths_lose_no_case_and_submit_none_twice(slurm, tmp_path, slow_s
         assert len(list(user.store.root.glob("sweeps/*/*/try-*"))) == CASES, "each case ran once"
         for folder in user.store.root.glob("sweeps/*/mlp-*"):
             assert len(jobs[str(folder)]) == 1, f"{folder}: {jobs[str(folder)]}"
-    assert len(seen) >= 2, f"the deaths were all alike: {seen}"
-    print(seen)
+    assert len(seen) == 3 and seen["between intent and answer"] >= 5, f"the deaths were too much alike: {seen}"
 
 
 def test_a_job_that_was_accepted_after_its_submission_was_given_up_does_not_run(slurm, tmp_path):

@@ -81,8 +81,9 @@ def _job_folder(store: Store, sweep: Sweep, site: Site, case: Case) -> Entry:
         job = msgspec.json.decode(path.read_bytes(), type=Job)
     except (OSError, msgspec.DecodeError):
         job = _job(sweep, site, case)
-        path.write_text(to_json(job))
         put_worker(folder, folder_of(store, sweep))
+        path.with_suffix(".part").write_text(to_json(job))
+        path.with_suffix(".part").replace(path)  # last, so that a folder with job.json is whole
     return Entry(case_key(case), folder.name, job.id, case.budget.limit_seconds)
 
 
