@@ -33,6 +33,8 @@ LIMITS = {
     "list_10000": (2.0, "at most"),
     "plan_100000": (2.0, "at most"),
     "plan_100000_MB": (500.0, "at most"),
+    "import_4000": (10.0, "at most"),
+    "import_4000_MB": (500.0, "at most"),
     "harness_overhead": (1.01, "at most"),
     **{f"{b}_{m}_{p}": (1 / 0.98, "at most") for b in HAND_WRITTEN for m in HAND_MODELS for p in PHASES},
     "sweep_efficiency": (0.8, "at least"),
@@ -48,6 +50,7 @@ def main() -> int:
         loop_overhead_us,
         list_10000,
         plan_100000,
+        import_4000,
         harness_overhead,
         sweep_efficiency,
         fork_against_fresh,
@@ -129,6 +132,15 @@ def plan_100000() -> Figures:
         yield "plan_100000", min(_seconds(command) for _ in range(5)), "s to expand and preview 100,000 cases, best of 5"
         pid = os.posix_spawn(STEPTIME, list(map(str, command)), os.environ, file_actions=[QUIET])
         yield "plan_100000_MB", os.wait4(pid, 0)[2].ru_maxrss / 1e3, "MB, at most, of that command"
+
+
+def import_4000() -> Figures:
+    """4,000 logs of another tool, read by as many processes as there are cores."""
+    from import_logs import COUNT, measure
+
+    seconds, megabytes, size = measure(STEPTIME)
+    yield "import_4000", seconds, f"s to import {COUNT} tf_cnn_benchmarks logs, {size:.0f} MB"
+    yield "import_4000_MB", megabytes, "MB resident in all its processes"
 
 
 def harness_overhead() -> Figures:

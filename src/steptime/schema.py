@@ -172,6 +172,8 @@ class Printed:
     min_seconds: Optional[float] = None
     max_seconds: Optional[float] = None
     peak_bytes: Optional[int] = None
+    effective_batch: Optional[int] = None
+    """where only the whole is told, not how replicas share it"""
     others: dict[str, float] = field(default_factory=dict)
     """figures that have no field here, by the name that says their unit: accuracy, run_seconds, power_watts, ..."""
 

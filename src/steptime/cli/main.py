@@ -22,6 +22,7 @@ VERBS = {
     "list": "the records in the store",
     "show": "one record, in full",
     "export": "records as CSV or JSON for other tools",
+    "import": "results of other tools, as records",
     "plans": "the experiments that come with steptime",
     "models": "the models, or one of them layer by layer",
     "backends": "the frameworks, what they can do and where they come from",

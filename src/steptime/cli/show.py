@@ -86,6 +86,7 @@ def _case(record: Record) -> Pairs:
         ("status", record.status),
         ("message", record.message),
         ("started", record.started),
+        ("replicas", f"{case.replicas}, effective batch {case.effective_batch}" if case.replicas > 1 and case.batch else ""),
         ("threads", case.threads or ""),
         ("optimizer", case.optimizer if case.phase == "training" else ""),
         ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
@@ -112,7 +113,7 @@ def _printed(p: Printed) -> Pairs:
     names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
     known = [(name, getattr(p, f"{name}_seconds")) for name in names]
     return [
-        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:g} samples/s"),
+        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:.10g} samples/s"),
         ("uncertainty", p.uncertainty),
         ("jitter", p.jitter),
         ("ms per step", " · ".join(f"{name} {1e3 * value:.4g}" for name, value in known if value is not None)),

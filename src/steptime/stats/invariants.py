@@ -67,7 +67,7 @@ POSITIVE = ("mean_seconds", "mean_speed", "n", "step", "min_seconds", "p50_secon
 
 
 def _broken_product(printed: Printed, case: Case) -> str:
-    seconds, speed, batch = printed.mean_seconds, printed.mean_speed, case.effective_batch
+    seconds, speed, batch = printed.mean_seconds, printed.mean_speed, case.effective_batch or printed.effective_batch
     if min(case.batch, case.devices, case.nodes) < 0:
         return f"batch {case.batch} on {case.devices} devices of {case.nodes} nodes"
     if not (seconds and speed and batch):

@@ -72,13 +72,16 @@ class Store:
         return self.records_folder / record.started[:4] / record.started[5:7] / f"{record.id}.json"
 
     def put_all(self, records: Sequence[Record]) -> Path:
-        """Stores many at once: all of them or none. The same records make the same file, whoever stores them."""
-        name = hashlib.sha256("\n".join(record.id for record in records).encode()).hexdigest()[:16]
+        """Stores many at once: all of them or none."""
+        return self.put_lines([(record.id, msgspec.json.encode(record)) for record in records])
+
+    def put_lines(self, lines: Sequence[tuple[str, bytes]]) -> Path:
+        """As put_all, of ids and encoded records. The same records make the same file, whoever stores them."""
+        name = hashlib.sha256("\n".join(identity for identity, _ in lines).encode()).hexdigest()[:16]
         path = self.records_folder / f"{datetime.now(UTC):%Y/%m}" / f"batch-{name}.jsonl"
-        encoder = msgspec.json.Encoder()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(path, b"".join(encoder.encode(record) + b"\n" for record in records))
+            write_bytes(path, b"".join(content + b"\n" for _, content in lines))
         except OSError as problem:
             raise StoreError(f"cannot write {path}: {problem.strerror}; nothing of it was stored") from None
         return path

@@ -109,7 +109,7 @@ def _figures(record: Record) -> Row:
 
 def _printed(record: Record, printed: Printed) -> Row:
     """Speed and time are two words for one figure where the batch is known, so that either axis shows all records."""
-    batch = record.case.effective_batch
+    batch = record.case.effective_batch or printed.effective_batch
     seconds, speed = printed.mean_seconds, printed.mean_speed
     if batch and seconds is None and speed:
         seconds = batch / speed
@@ -117,6 +117,7 @@ def _printed(record: Record, printed: Printed) -> Row:
         speed = batch / seconds
     percentiles = {f"p{p}_ms": _milliseconds(getattr(printed, f"p{p}_seconds")) for p in (50, 90, 95, 99)}
     return {
+        "effective_batch": batch or None,
         "batch_time_ms": _milliseconds(seconds),
         "throughput": speed,
         "uncertainty": printed.uncertainty,
