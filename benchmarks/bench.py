@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from slurm_array import slurm_200
+
 from steptime.backends.base import find
 from steptime.environments.choose import interpreter
 from steptime.errors import SetupError
@@ -39,6 +41,9 @@ LIMITS = {
     **{f"{b}_{m}_{p}": (1 / 0.98, "at most") for b in HAND_WRITTEN for m in HAND_MODELS for p in PHASES},
     "sweep_efficiency": (0.8, "at least"),
     "fork_against_fresh": (1.0, "at most"),
+    "slurm_submit_200": (2.0, "at most"),
+    "slurm_status_200": (0.3, "at most"),
+    "slurm_records_200": (200.0, "at least"),
 }
 
 
@@ -55,6 +60,7 @@ def main() -> int:
         sweep_efficiency,
         fork_against_fresh,
         frameworks_against_hand,
+        slurm_200,
     ):
         try:
             for name, value, words in measure():

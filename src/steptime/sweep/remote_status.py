@@ -44,4 +44,4 @@ def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], slurm: Slurm | 
         states[state] += 1
         if queued and queued.state == "PENDING":
             notes[reason_words(queued.reason, attempt.submission.wanted, queued.partition)] += 1
-    return Jobs(dict(states), [f"{number} {note}" if number > 1 else note for note, number in notes.items()])
+    return Jobs(dict(states), [f"{note} ({number})" if number > 1 else note for note, number in notes.items()])
