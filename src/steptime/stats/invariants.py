@@ -52,6 +52,8 @@ def _broken_import(record: Record) -> str:
             return f"{name} is {value}"
         if value < 0 or (value == 0 and name in POSITIVE):
             return f"{name} is {value}: it must be {'positive' if name in POSITIVE else 'zero or more'}"
+        if value > MOST or (name in POSITIVE and value < LEAST):
+            return f"{name} is {value}: no machine does that"
     if not figures and not printed.others:
         return "no figures"
     if not all(math.isfinite(value) for value in [*printed.others.values(), record.first_loss or 0.0, record.last_loss or 0.0]):
@@ -63,6 +65,8 @@ def _figures(printed: Printed) -> Iterator[tuple[str, float]]:
     return ((name, value) for name, value in vars(printed).items() if isinstance(value, (int, float)))
 
 
+LEAST, MOST = 1e-12, 1e15
+"""of any figure, in seconds, samples per second or bytes"""
 POSITIVE = ("mean_seconds", "mean_speed", "n", "step", "min_seconds", "p50_seconds")
 
 

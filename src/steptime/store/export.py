@@ -31,16 +31,22 @@ def psc_text(rows: Sequence[Row]) -> str:
             staged_from(row),
         ]
         for row in rows
-        if row["status"] == OK and row["batch_time_ms"] is not None
+        if _is_psc(row)
     ]
     return _csv(PSC_COLUMNS, lines)
+
+
+def _is_psc(row: Row) -> bool:
+    """Measured, with all four figures; what other tools printed may lack some."""
+    needed = ("throughput", "batch_time_ms", "uncertainty", "jitter", "data_store")
+    return row["status"] == OK and all(row[column] is not None for column in needed)
 
 
 def psc_files(rows: Sequence[Row]) -> dict[str, str]:
     """The files of that project, one per measured case: YYYY-MM-DD-<type>:<count>:<staged>, numbered where they would clash."""
     found: dict[str, str] = {}
     for row in rows:
-        if row["status"] == OK:
+        if _is_psc(row):
             name = f"{(row['started'] or '')[:10]}-{gpu_type(row)}:{row['replicas']}:{row['data_store']}".replace("/", "_")
             same = sum(known == name or known.startswith(f"{name}:") for known in found)
             found[f"{name}:{same + 1}" if same else name] = _psc_lines(row)

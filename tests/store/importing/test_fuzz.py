@@ -35,6 +35,7 @@ FIGURES = (
     b"",
     b"0x10",
 )
+FILLERS = (b"x", b"9", b"[", b'"', b"\t", b"-", b" ", b"\n", b"_", b"|", b"{", b"1 ", b"a.", b"a,", b", ", b"\t\n")
 MAPPED = Mapped(
     "table", "", {"model": "model", "throughput": "s", "batch_time_ms": "t", "replica_batch": "b"}, {"devices_per_node": 1}, {}
 )
@@ -73,7 +74,7 @@ def doubled(chance, content):
 
 def huge_line(chance, content):
     cut = chance.randrange(len(content) + 1)
-    return content[:cut] + chance.choice((b"x", b"9", b"[", b'"', b"\t", b"-", b" ")) * 200_000 + content[cut:]
+    return content[:cut] + chance.choice(FILLERS) * 200_000 + content[cut:]
 
 
 def encoded_otherwise(chance, content):

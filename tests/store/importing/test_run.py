@@ -180,3 +180,31 @@ def test_damage_in_a_batch_is_told_and_the_rest_is_listed(inside, samples, home)
     path.write_bytes(b"".join([*lines[:3], b'{"id": "torn\n', *lines[4:]]))
     done = inside("list", "--json")
     assert len(done.json) == len(lines) - 1 and "line 4 of" in done.err
+
+
+def test_the_importer_in_contributing_is_one(tmp_path, monkeypatch):
+    import importlib.util
+    import re
+    from pathlib import Path
+
+    from steptime.store.importing.recognise import read
+
+    page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text()
+    log, code = re.search(r"Say that `mytool` writes\n\n```\n(.*?)```.*?```python\n(.*?)```", page, re.DOTALL).groups()
+    (tmp_path / "mytool.py").write_text(code)
+    (tmp_path / "a.log").write_text(log)
+    spec = importlib.util.spec_from_file_location("mytool", tmp_path / "mytool.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (record,) = read(tmp_path / "a.log", module).records
+    assert (record.case.model, record.case.effective_batch, record.printed.mean_speed) == ("resnet50", 128, 812.5)
+    assert record.source.device == "Tesla P100" and record.source.line == 2
+
+
+def test_psc_files_that_steptime_writes_are_read_again(inside, samples, tmp_path, monkeypatch):
+    inside("import", samples / "2018-06-04-p100:2:scratch", samples / "tf_cnn.log", samples / "1234.json")
+    assert inside("export", "--format", "psc", tmp_path / "table.csv").code == 0
+    monkeypatch.setenv("STEPTIME_STORE", str(tmp_path / "other"))
+    assert inside("import", tmp_path / "table.csv").code == 0
+    rows = inside("list", "--json").json
+    assert 8732.961728 in [row["throughput"] for row in rows]

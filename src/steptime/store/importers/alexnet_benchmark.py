@@ -15,7 +15,7 @@ RESULT = re.compile(
     rf"({NUMBER}|nan|inf) \+/- ({NUMBER}|nan) sec / batch",
     re.MULTILINE,
 )
-GPU = re.compile(r"(?:^|[ \t])name: ([^,\n]+?)(?:[ \t]+major:[^\n]*|,[^\n]*)?[ \t]*$", re.MULTILINE)
+GPU = re.compile(r"(?:^|[ \t])name: ([^,\n]{1,80}?)(?:[ \t]{1,9}major:[^\n]*|,[^\n]*|[ \t\r]{0,9}$)", re.MULTILINE)
 
 
 def looks_like(file: File) -> bool:

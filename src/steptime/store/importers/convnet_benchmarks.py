@@ -18,11 +18,17 @@ BY_ORDER = "model and batch by the order of the suite's published tables; the lo
 NO_UPDATE = "forward and backward, without an update of the parameters"
 
 CAFFE = re.compile(rf"\] Average (Forward pass|Forward-Backward): ({NUMBER}) ms")
-TORCH = re.compile(r"^ModelType:[ \t]*(.+?)[ \t]+Kernels:[ \t]*(\S+)[ \t]+Input shape:[ \t]*(\d+)x(\d+x\d+x\d+)", re.MULTILINE)
+TORCH = re.compile(
+    r"^ModelType:[ \t]*([^\n]{1,80}?)[ \t]{1,9}Kernels:[ \t]{0,9}(\S{1,40})[ \t]{1,9}"
+    r"Input shape:[ \t]{0,9}(\d{1,9})x(\d{1,9}x\d{1,9}x\d{1,9})",
+    re.MULTILINE,
+)
 TORCH_TIME = re.compile(rf"^\S+[ \t]*:(Forward|TOTAL):[ \t]*({NUMBER}|nan)", re.MULTILINE)
 NEON = re.compile(r"^\|[ \t]*(fprop|iteration)[ \t]*\|([^\n]*)\|[ \t]*msec[ \t]*\|", re.MULTILINE)
 THEANO = re.compile(
-    r"^CONFIG: input = (\d+) x (\d+) x (\d+) \* ker = \d+ x (\d+) x (\d+) x (\d+) \( bs = (\d+) , stride = (\d+) \)", re.MULTILINE
+    r"^CONFIG: input = (\d{1,9}) x (\d{1,9}) x (\d{1,9}) \* ker = \d{1,9} x (\d{1,9}) x (\d{1,9}) x (\d{1,9}) "
+    r"\( bs = (\d{1,9}) , stride = (\d{1,9}) \)",
+    re.MULTILINE,
 )
 THEANO_TIME = re.compile(
     rf"^([^\n=]{{1,120}}?)[ \t]{{1,80}}==> (fprop|bprop inputs|bprop weights)[ \t]+==>[ \t]+({NUMBER})", re.MULTILINE

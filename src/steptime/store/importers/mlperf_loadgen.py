@@ -49,7 +49,7 @@ def entries(file: File) -> Iterator[Entry]:
 
 
 def _field(file: File, name: str) -> str:
-    return search(rf"^[ \t]*{re.escape(name)}[ \t]*:[ \t]*([^\n]*?)[ \t\r]*$", file.text)
+    return search(rf"^[ \t]*{re.escape(name)}[ \t]*:([^\n]*)$", file.text).strip()
 
 
 def _speed(file: File) -> tuple[str, float | None]:

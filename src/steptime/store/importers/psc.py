@@ -10,8 +10,8 @@ from steptime.store.importing.tables import csv_table
 
 TOOL = "PSC Deep MNIST"
 
-NAME = re.compile(r"(\d{4}-\d\d-\d\d)-([A-Za-z0-9]+)[:_](\d+)[:_](\$?\w+)")
-MEAN_TIME = re.compile(r"^[ \t]*Mean Time Per Step[ \t]*:", re.MULTILINE)
+NAME = re.compile(r"(\d{4}-\d\d-\d\d)-([^:/]+)[:](\d{1,6})[:](\$?\w+)")
+MEAN_TIME = re.compile(r"^[ \t]*Mean Time(?: Per Step)?[ \t]*:", re.MULTILINE)
 CSV_START = "mean_speed,Mean_Time_Per_Step,speed_uncertainty,Speed_Jitter,gpu_type,num_gpu,staged_from"
 
 MAX_BATCH = 10_000
@@ -43,7 +43,7 @@ def entries(file: File) -> Iterator[Entry]:
 
 
 LABELS = {
-    "seconds": r"Mean Time Per Step",
+    "seconds": r"Mean Time(?: Per Step)?",
     "speed": r"Mean Speed(?:[ \t]*\([^)\n]*\))?",
     "uncertainty": r"speed uncertainty",
     "jitter": r"Speed Jitter",

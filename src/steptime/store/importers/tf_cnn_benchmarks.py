@@ -26,7 +26,7 @@ SCRIPT = re.compile(r"tf_cnn_benchmarks(?:/\w+)?\.py")
 ERROR = re.compile(r"^[ \t]*([\w.]{0,200}(?:Error|Exception)\b(?:[:(][^\n]*)?)[ \t]*$", re.MULTILINE)
 OOM = re.compile(r"ResourceExhaustedError|OOM when allocating|Resource exhausted: (?:OOM|Out of memory)|CUDA_ERROR_OUT_OF_MEMORY")
 TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.\d+:", re.MULTILINE)
-GPU = re.compile(r"\bname: ([^,\n]+?)(?:[ \t]+(?:major:|computeCapability:|ROCm )|[ \t]*[,\n])")
+GPU = re.compile(r"\bname: ([^,\n]{1,80}?)(?:[ \t]{1,9}(?:major:|computeCapability:|ROCm )|[ \t]{0,9}[,\r\n])")
 LAMBDA = re.compile(
     r"(?:logs[_/])?([^/]+?)\.logs[_/](syn|real)-([a-z_]+)-(fp16|fp32)-(\d+)gpus(-[a-z-]+)?[_/]([a-z0-9_]+)-(\d+)[_/](throughput|thermal)[_/](\d+)$"
 )

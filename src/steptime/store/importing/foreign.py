@@ -175,7 +175,8 @@ def _unpack(packed: bytes) -> bytes:
         raise Refused(f"damaged gzip: {problem}") from None
 
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,4})?"
+"""bounded, since `\\d+.?\\d*` takes the square of a long line's length to say no"""
 
 
 def number(text: object) -> float | None:
