@@ -68,6 +68,20 @@ def test_a_device_that_is_not_here_is_named_with_its_place_in_the_plan(inside, t
     assert inside("run", "p.toml", "--on", "bridges", "--dry-run").code == 0
 
 
+def test_a_dry_run_shows_what_would_be_submitted(inside):
+    done = inside("run", "mlp", "-B", "null", "--on", "bridges", "--device", "k80,p100", "--devices", "1,4", "--dry-run")
+    assert done.code == 0
+    for words in (
+        "on bridges",
+        "1 k80 in GPU-shared",
+        "4 k80 in GPU-shared",
+        "0:30:00",
+        "2 unsupported: bridges gives p100 by 1, 2",
+    ):
+        assert words in done.out
+    assert not (done.err or inside("status", "--json").out)
+
+
 def test_without_slurm_s_commands_it_is_said_where_to_go(inside, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     done = inside("run", "mlp", "-B", "null", "--on", "generic")

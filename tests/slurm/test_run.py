@@ -83,6 +83,7 @@ def test_status_says_in_words_why_jobs_wait(user):
 def test_a_sweep_is_cancelled_from_anywhere_and_goes_on_later(user):
     assert user.steptime("run", *SLEEPY, "--on", "test", "--detach", "-n", "1,2", "--max-steps", "60").code == 0
     user.wait_for_state("RUNNING", 2)
+    assert "has jobs on test" in user.steptime("archive", user.sweep_folder().name).err
     done = user.steptime("cancel")
     assert done.code == 0 and "is cancelled: jobs" in done.out, done.err
     assert statuses(user.records) == ["cancelled", "cancelled"]

@@ -8,6 +8,9 @@ from operator import attrgetter
 from typing import Any
 
 from steptime.cli.printing import table
+from steptime.errors import Unsupported
+from steptime.launch.request import Request, chunks, request_of, request_words
+from steptime.launch.site import Site
 from steptime.machine.describe import describe
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
 from steptime.plan.expand import Expansion
@@ -26,7 +29,7 @@ IN_WORDS = ("model", "phase", "backend", "precision", "batch")
 Counts = dict[str, Counter[Any]]
 
 
-def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: bool, every: bool) -> int:
+def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: bool, every: bool, site: Site | None) -> int:
     if as_json:
         _print_json(cases)
         return 0
@@ -38,6 +41,8 @@ def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: 
         rows = [(name, str(len(found)), _values(found)) for name, found in varied.items()]
         print("\n" + table(("varies", "values", "cases of each"), rows) + "\n")
     for line in _closing(expansion, cases, Estimator(store.read()[0], describe().id)):
+        print(line)
+    for line in _jobs(site, cases) if site else []:
         print(line)
     return 0
 
@@ -103,6 +108,32 @@ def _closing(expansion: Expansion, cases: Sequence[Case], estimator: Estimator) 
     notes = f" ({', '.join(left_out)})" if left_out else ""
     total = estimator.total
     return [f"{count}{notes}", f"about {duration(total.seconds)}: {_ways(total.counts, cases)}"]
+
+
+def _jobs(site: Site, cases: Sequence[Case]) -> list[str]:
+    """What would be submitted: what is asked for, and in how many jobs."""
+    groups: Counter[Request] = Counter()
+    lacking: Counter[str] = Counter()
+    for case in cases:
+        try:
+            groups[request_of(site, case)] += 1
+        except Unsupported as problem:
+            lacking[str(problem)] += 1
+    rows = []
+    for request, number in groups.items():
+        parts = chunks(site, number, site.arrays.largest)
+        form = "array" if number >= site.arrays.at_least else "job"
+        rows.append(
+            (
+                request_words(request),
+                request.store or "-",
+                str(number),
+                f"{len(parts)} {form}{'s' if len(parts) > 1 else ''}",
+                request.time,
+            )
+        )
+    table_ = table((f"on {site.name}", "staged to", "cases", "as", "time limit"), rows)
+    return ["", *table_.splitlines(), *(f"{number} unsupported: {why}" for why, number in lacking.items())]
 
 
 def _ways(counts: dict[str, int], cases: Sequence[Case]) -> str:

@@ -72,7 +72,7 @@ def command(what: str | None, **given: Any) -> int:
     if given["dry_run"]:
         from steptime.cli.preview import preview
 
-        return preview(expansion, cases, open_store(given["store_path"]), given["as_json"], given["every"])
+        return preview(expansion, cases, open_store(given["store_path"]), given["as_json"], given["every"], site)
     return _measure(cases, expansion.plan.name, site, given)
 
 

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 from steptime.errors import UnknownName, UsageError
-from steptime.store.files import Store
+from steptime.store.files import Store, records_in
 from steptime.sweep.live import running
+from steptime.sweep.remote_status import jobs_of
 from steptime.sweep.state import Sweep, folder_of
 
 
@@ -16,6 +17,10 @@ def archive(store: Store, sweep: Sweep) -> tuple[Path, int]:
     folder = folder_of(store, sweep)
     if running(folder):
         raise UsageError(f"sweep {sweep.id} is being run; `steptime cancel {sweep.id}` first")
+    if sweep.site:
+        jobs = jobs_of(store, sweep, {record.id for record in records_in(store, sweep.id)})
+        if jobs.active or "unknown" in jobs.states:
+            raise UsageError(f"sweep {sweep.id} has jobs on {sweep.site}; `steptime cancel {sweep.id}` first")
     target = Store(store.root / "archived" / sweep.id)
     count = _move(store, target, sweep.id)
     target.root.joinpath("sweeps").mkdir(parents=True, exist_ok=True)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol
 
-from steptime.errors import Unsupported
+from steptime.errors import StoreError, Unsupported
 from steptime.launch.request import request_of
 from steptime.launch.site import Site
 from steptime.launch.slurm import Full, NoAnswer, Refused, Slurm
@@ -26,6 +28,8 @@ from steptime.sweep.submission import Book, Submission, Try
 from steptime.sweep.verdicts import best_of, contended, runs_again
 
 TICK_SECONDS = 0.5
+LOOKS_PER_SECOND = 400
+"""at the files of tries: a shared file system has others to serve too"""
 LOOK_AGAIN_SECONDS = 1.0
 IN_FLIGHT_SECONDS = 90.0
 """an sbatch of another host may take so long to be refused or accepted"""
@@ -63,11 +67,11 @@ class Remote:
         """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
         LiveFile(self.folder).event({})  # so that others can say who runs it
         self._recall()
-        best = best_of(self._known)
+        best, awaited = best_of(self._known), {attempt.entry.key for attempt in self._tries}
         todo = []
         for key, case in self._cases.items():
             record = best.get(key)
-            if key in {t.entry.key for t in self._tries}:
+            if key in awaited:
                 continue
             if record and not self._lost(record) and not runs_again(record, self.settings.retry):
                 yield self._shown(case, record)
@@ -202,7 +206,7 @@ class Remote:
             if self.is_cancelled:
                 self._batches.clear()
             if self._tries:
-                self.pause(min(TICK_SECONDS, self.site.poll_seconds))
+                self.pause(min(max(TICK_SECONDS, len(self._tries) / LOOKS_PER_SECOND), self.site.poll_seconds))
 
     def _settle(self, asks: bool) -> Iterator[Record]:
         try:
@@ -251,12 +255,24 @@ class Remote:
             self.watcher.say(line)
 
 
+@contextmanager
+def _in_words(folder: Path) -> Iterator[None]:
+    """Somebody else's folder, or a full one, is no reason for a traceback."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise StoreError(f"cannot write to {folder}: {problem.strerror or problem}") from None
+
+
 def run_on_site(
     store: Store, sweep: Sweep, site: Site, settings: Settings, watcher: Watcher, detach: bool = False
 ) -> Iterator[Record]:
     """Yields every record as it arrives; with `detach`, only until everything is with Slurm."""
-    with holding(folder_of(store, sweep)):
-        (folder_of(store, sweep) / CANCELLED).unlink(missing_ok=True)
+    folder = folder_of(store, sweep)
+    with _in_words(folder), holding(folder):
+        (folder / CANCELLED).unlink(missing_ok=True)
         remote = Remote(store, sweep, site, settings, watcher)
         try:
             yield from remote.begin()
@@ -276,16 +292,17 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm
     """Ends all of its jobs and keeps those that Slurm will not end for us from beginning; the jobs that were told to end."""
     slurm = slurm or Slurm()
     folder = folder_of(store, sweep)
-    (folder / CANCELLED).touch()
     book = Book(folder)
     stored = {record.id for record in records_in(store, sweep.id)}
     jobs = []
-    for submission in book.all():
-        left = [t for t in book.tries(submission) if t.record_id not in stored]
-        if left or book.is_open(submission):
-            book.abandon(submission, "cancelled")
-        if left:
-            jobs.append(book.job(submission))
+    with _in_words(folder):
+        (folder / CANCELLED).touch()
+        for submission in book.all():
+            left = [t for t in book.tries(submission) if t.record_id not in stored]
+            if left or book.is_open(submission):
+                book.abandon(submission, "cancelled")
+            if left:
+                jobs.append(book.job(submission))
     complaint = slurm.cancel(jobs) if jobs else ""
     if complaint:
         say(f"scancel: {complaint}; what has not begun will end at once when it does")
