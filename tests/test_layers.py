@@ -19,6 +19,7 @@ ORDER = [
     "stats",
     "machine",
     "models",
+    "data",
     "oracle",
     "backends",
     "parity",

@@ -5,6 +5,7 @@ SteptimeError                 one line for the user; the class decides the exit 
 │   └── UnknownName           a name that is not in a list we know
 ├── GraphError                a model that does not fit together; names the offending node
 ├── StoreError                records cannot be read or written
+├── DataError                 a data set that is not there, not whole or not what it should be
 ├── SetupError                a framework's environment cannot be made or used
 └── CaseFailed                a case that did not yield a figure; becomes a record of its `kind`
     └── Unsupported           this backend, device or precision cannot do what the case asks
@@ -41,6 +42,10 @@ class GraphError(SteptimeError):
 
 class StoreError(SteptimeError):
     """The records folder cannot be used."""
+
+
+class DataError(SteptimeError):
+    """A data set that cannot be read."""
 
 
 class SetupError(SteptimeError):

@@ -131,6 +131,8 @@ class Steps:
     loss_steps: list[int] = field(default_factory=list)
     """after how many steps the losses were read: between blocks of steps, never inside one"""
     losses: list[Optional[float]] = field(default_factory=list)
+    data_seconds: list[float] = field(default_factory=list)
+    """of each step, the part in which the next batch was fetched and handed over; empty for synthetic data"""
 
 
 @dataclass(frozen=True)
@@ -293,6 +295,19 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class Staging:
+    """Where real data were read from, and what it took to have them there."""
+
+    store: str
+    """as the case names it"""
+    folder: str
+    bytes: int
+    seconds: float
+    copied: bool
+    """whether this case made the copy; else it was there already"""
+
+
+@dataclass(frozen=True)
 class Failure:
     """How a worker ended that gave no figure."""
 
@@ -341,6 +356,7 @@ class Record:
     failure: Optional[Failure] = None
     allocation: Optional[Allocation] = None
     """None: measured on the machine that asked for it"""
+    staging: Optional[Staging] = None
     first_loss: Optional[float] = None
     last_loss: Optional[float] = None
     printed: Optional[Printed] = None

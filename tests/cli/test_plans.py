@@ -110,7 +110,8 @@ def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(inside, plan):
 
 
 def test_data_that_cannot_be_fed_are_unsupported_not_silently_synthetic(inside):
-    (row,) = inside(
-        "run", "mlp", "-B", "fake", "--phase", "training", "--data", "mnist", "--data-store", "scratch", "--json"
-    ).json
-    assert row["status"] == "unsupported" and "data mnist from scratch" in row["message"]
+    command = ("run", "mlp", "-B", "fake", "--phase", "training", "--json")
+    (row,) = inside(*command, "--data", "mnist").json
+    assert row["status"] == "unsupported" and "run: steptime data get mnist" in row["message"]
+    (row,) = inside(*command, "--data-store", "scratch").json
+    assert row["status"] == "unsupported" and "synthetic data are made in memory (dram)" in row["message"]

@@ -43,6 +43,10 @@ class Program:
         """Starts the processing of one batch."""
         raise NotImplementedError
 
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """The batch of the next step. The arrays are filled anew when that step has ended."""
+        raise Unsupported("this backend takes no new batch once it is built")
+
     def wait(self) -> None:
         """Returns when every started step has really ended."""
 
@@ -73,6 +77,8 @@ class Backend:
     instruction_caps: tuple[dict[str, str], ...] = ()
     """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
 
+    feeds = False
+    """whether its programs take a new batch for every step"""
     real = True
     """whether its speed says anything of the machine; null and fake do not compute"""
     probes = True
@@ -108,6 +114,10 @@ class Backend:
         ):
             if asked not in known:
                 raise Unsupported(f"{self.name} has no {what} {asked}; it has {', '.join(known)}")
+        if case.data != "synthetic" and not self.feeds:
+            raise Unsupported(
+                f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
+            )
         if case.replicas > 1:
             raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
 

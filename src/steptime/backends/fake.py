@@ -26,6 +26,7 @@ class FakeProgram(Program):
 
     def __init__(self, case: Case) -> None:
         self._step_seconds = float(option(BACKEND, case, "step_ms")) / 1e3
+        self._feed_seconds = float(option(BACKEND, case, "feed_ms")) / 1e3
         self._noise = float(option(BACKEND, case, "noise"))
         self._rho = float(option(BACKEND, case, "rho"))
         self._warmup = int(option(BACKEND, case, "warmup"))
@@ -48,6 +49,11 @@ class FakeProgram(Program):
             time.sleep(seconds)
         self._now += seconds
         self._count += 1
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        if self._sleep:
+            time.sleep(self._feed_seconds)
+        self._now += self._feed_seconds
 
     def loss(self) -> Optional[float]:
         if self._failure == "nan" and self._count > self._fail_at:
@@ -92,9 +98,11 @@ class Fake(Backend):
     name = "fake"
     precisions = PRECISIONS
     computes = False
+    feeds = True
     real = False
     options = {
         "step_ms": 10.0,
+        "feed_ms": 0.0,
         "noise": 0.0,
         "rho": 0.0,
         "warmup": 0,

@@ -37,8 +37,8 @@ class JaxProgram(Program):
         apply = apply_function(graph, dtype_of(case.precision))
         device = jax.devices()[0]
         arrays = {name: jax.device_put(a.astype(storage(graph, case, name)), device) for name, a in weights.items()}
-        x = inputs.astype(np.int32) if graph.input_op.kind == "int" else inputs.astype(dtype_of(case.precision))
-        self._x, self._labels = jax.device_put(x, device), jax.device_put(labels.astype(np.int32), device)
+        self._type = np.int32 if graph.input_op.kind == "int" else dtype_of(case.precision)
+        self.feed(inputs, labels)
         jit = jax.jit if option(BACKEND, case, "compile") == "jit" else _as_it_is
         self._infer = jit(lambda arrays, x: apply(arrays, x, False)[0])
         self._state: Any = None
@@ -51,6 +51,12 @@ class JaxProgram(Program):
         else:
             self._arrays = arrays
             self.step = self._forward  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Copies, because on a CPU the device may else use the very array that is filled anew for the next step."""
+        device = self._jax.devices()[0]
+        self._x = self._jax.device_put(inputs.astype(self._type), device)
+        self._labels = self._jax.device_put(labels.astype(np.int32), device)
 
     def _forward(self) -> None:
         self._result = self._infer(self._arrays, self._x)
@@ -187,6 +193,7 @@ class Jax(Backend):
     ways = ({"compile": "eager"},)
     proof_environment = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
     environment_name = "jax"
+    feeds = True
 
     def environment(self, case: Case) -> dict[str, str]:
         return {**thread_variables(case.threads), "NPROC": str(case.threads)}

@@ -49,10 +49,14 @@ class KerasProgram(Program):
             jit_compile={"auto": "auto", "xla": True}.get(mode, False),
             run_eagerly=mode == "eager",
         )
-        entry = self._model.inputs[0].dtype
-        self._x = keras.ops.convert_to_tensor(inputs.astype(NAMES["fp64"]) if entry == "float64" else inputs, entry)
-        self._y = keras.ops.convert_to_tensor(labels if len(labels) else np.zeros(case.batch, np.float32))
+        self.feed(inputs, labels)
         self.step = self._train if case.phase == "training" else self._infer  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Copies: an engine may else use the very array that is filled anew for the next step."""
+        entry, convert = self._model.inputs[0].dtype, self._keras.ops.convert_to_tensor
+        self._x = convert(inputs.astype(NAMES["fp64"]) if entry == "float64" else inputs.copy(), entry)
+        self._y = convert(labels.copy() if len(labels) else np.zeros(self._case.batch, np.float32))
 
     def _train(self) -> None:
         self._loss = self._model.train_on_batch(self._x, self._y)
@@ -93,6 +97,7 @@ class Keras(Backend):
     }
     probe_options = ("engine",)
     environment_name = "keras"
+    feeds = True
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )

@@ -30,6 +30,10 @@ class ReferenceProgram(Program):
         else:
             self._network.forward(self._inputs, training=False)
 
+    def feed(self, inputs: Array, labels: Array) -> None:
+        self._inputs = inputs if inputs.dtype.kind == "i" else inputs.astype(DTYPES[self._case.precision])
+        self._labels = labels
+
     def loss(self) -> Optional[float]:
         return self._loss
 
@@ -43,6 +47,7 @@ class ReferenceProgram(Program):
 class Reference(Backend):
     name = "reference"
     precisions = tuple(DTYPES)
+    feeds = True
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return ReferenceProgram(graph, case, weights, inputs, labels)

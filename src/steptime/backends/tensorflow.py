@@ -46,6 +46,8 @@ class TensorFlowProgram(Program):
             self._layers = [self._layer(node) for node in graph.nodes[1:]]
             self._x = tf.constant(inputs) if graph.input_op.kind == "int" else tf.cast(tf.constant(inputs), self._dtype)
             self._labels = tf.constant(labels)
+            if case.data != "synthetic":  # a traced function keeps constants for ever
+                self._x, self._labels = tf.Variable(self._x, trainable=False), tf.Variable(self._labels, trainable=False)
             self._trained = [v for v in self._variables.values() if v.trainable]
             if training and case.optimizer != "none":
                 self._optimizer = Optimizer(case.optimizer, case.learning_rate, self._trained, self._count)
@@ -101,6 +103,10 @@ class TensorFlowProgram(Program):
                 self._optimizer.apply(gradients)
             return loss, ()
 
+    def feed(self, inputs: Array, labels: Array) -> None:
+        self._x.assign(self._tf.cast(inputs, self._x.dtype))
+        self._labels.assign(labels)
+
     def _training_step(self) -> None:
         self._loss, self._out = self._call()
 
@@ -146,6 +152,7 @@ class TensorFlow(Backend):
     options = {"compile": "graph"}
     ways = ({"compile": "eager"}, {"compile": "xla"})
     environment_name = "tensorflow"
+    feeds = True
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )

@@ -27,6 +27,7 @@ VERBS = {
     "models": "the models, or one of them layer by layer",
     "backends": "the frameworks, what they can do and where they come from",
     "sites": "the clusters to run on, and whether they work",
+    "data": "data sets to feed: which are here, and where they come from",
     "machine": "what this machine is, and what was found out about it",
     "setup": "install a framework into an environment of its own",
     "doctor": "prove by a real step which backends work here",

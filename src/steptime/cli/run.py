@@ -31,8 +31,10 @@ from steptime.sweep.verdicts import best_of
 @click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")
 @click.option("--nodes", metavar="N,..", help="[default: 1]")
-@click.option("--data", metavar="D,..", help="What is fed: synthetic, mnist.  [default: synthetic]")
-@click.option("--data-store", metavar="S,..", help="Where the data come from.  [default: dram]")
+@click.option(
+    "--data", metavar="D,..", help="What is fed: synthetic, mnist, or a folder; see `steptime data`.  [default: synthetic]"
+)
+@click.option("--data-store", metavar="S,..", help="Where real data are staged: dram, scratch, local, a path.  [default: dram]")
 @click.option("--learning-rate", metavar="X,..", help="[default: the model's own]")
 @click.option("--model-option", "-m", "model_options", multiple=True, metavar="K=V,..", help="See `steptime models NAME`.")
 @click.option("--backend-option", "-b", "backend_options", multiple=True, metavar="K=V,..", help="See `steptime backends`.")

@@ -22,6 +22,7 @@ from steptime.schema import (
     Resources,
     Software,
     Source,
+    Staging,
     Steps,
     Summary,
     to_json,
@@ -58,6 +59,8 @@ def sections(record: Record) -> list[tuple[str, Pairs]]:
     found = [(head, _case(record))]
     if record.summary and record.steps:
         found.append(("speed", _speed(record, record.summary, record.steps)))
+    if record.staging:
+        found.append(("data", _data(record, record.staging)))
     if record.printed:
         found.append(("speed, as printed", _printed(record.printed)))
     if record.source:
@@ -107,6 +110,16 @@ def _speed(record: Record, s: Summary, steps: Steps) -> Pairs:
         ("steps", counted),
         ("loss", f"{record.first_loss:.4g} to {record.last_loss:.4g}" if known else ""),
     ]
+
+
+def _data(record: Record, s: Staging) -> Pairs:
+    took = f"{size(s.bytes)} in {s.seconds:.3g} s" if s.copied else f"{size(s.bytes)}, there already"
+    steps, share_ = record.steps, ""
+    if steps and steps.data_seconds:
+        spent, all_ = sum(steps.data_seconds[steps.steady_start :]), sum(steps.seconds[steps.steady_start :])
+        count = len(steps.seconds) - steps.steady_start
+        share_ = f"{1e3 * spent / count:.3g} ms, {share(spent / all_)} of the step"
+    return [("set", record.case.data), ("staged to", f"{s.store}: {s.folder}"), ("staging", took), ("fetching a batch", share_)]
 
 
 def _printed(p: Printed) -> Pairs:
@@ -206,6 +219,8 @@ def repeat_command(case: Case) -> str:
     words += ["--precision", case.precision, "--threads", str(case.threads), "--device", case.device]
     if case.phase == "training":
         words += ["--optimizer", case.optimizer, "--learning-rate", str(case.learning_rate)]
+    if case.data != "synthetic":
+        words += ["--data", case.data, "--data-store", case.data_store]
     for flag, options in (("-m", case.model_options), ("-b", case.backend_options)):
         for key, value in options.items():
             words += [flag, f"{key}={str(value).lower() if isinstance(value, bool) else value}"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steptime.atomic import write_text
-from steptime.environments.home import home
 from steptime.environments.pins import Pins
 from steptime.errors import SetupError
+from steptime.machine.home import home
 
 MARKER = "steptime.json"
 LOCK = "lock.txt"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.backends.base import names as backend_names
+from steptime.data.places import checked_data, checked_store
 from steptime.errors import UnknownName, UsageError
 from steptime.models import zoo
 from steptime.plan.expression import Scalar
@@ -26,6 +27,8 @@ class Field:
     low: float = 1
     """whole numbers start here; others are above it"""
     high: float = math.inf
+    named: Callable[[str], str] = str
+    """what a text means; refuses what is not valid"""
 
     def check(self, key: str, value: object) -> Scalar:
         """The value as the field's kind."""
@@ -35,6 +38,7 @@ class Field:
             raise UsageError(f"{key} takes {KINDS[self.kind]}, not {shown(value)}")
         if isinstance(value, str):
             self._check_name(key, value)
+            value = self.named(value)
         elif isinstance(value, int) and not self.low <= value <= self.high:
             raise UsageError(f"{key} must be from {self.low} to {self.high}, got {value}")
         elif isinstance(value, float) and not self.low < value < self.high:
@@ -63,8 +67,8 @@ FIELDS: dict[str, Field] = {
     "threads": Field(int, high=4096),
     "optimizer": Field(str, lambda: OPTIMIZERS),
     "learning_rate": Field(float, low=0),
-    "data": Field(str, lambda: ("synthetic", "mnist")),
-    "data_store": Field(str),
+    "data": Field(str, named=checked_data),
+    "data_store": Field(str, named=checked_store),
     "seed": Field(int, low=0, high=2**31 - 1),
     "budget.target": Field(float, low=0, high=1),
     "budget.min_steps": Field(int, high=10**9),

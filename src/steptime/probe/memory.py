@@ -9,7 +9,7 @@ import msgspec
 
 from steptime.atomic import write_text
 from steptime.backends.base import find
-from steptime.environments.home import home
+from steptime.machine.home import home
 from steptime.schema import Case
 
 

@@ -7,12 +7,12 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Optional
 
 from steptime import __version__
 from steptime.backends.base import Backend, Facts, Program, check_options, find
-from steptime.errors import Unsupported
+from steptime.data.places import SYNTHETIC
 from steptime.machine.contention import judge
 from steptime.machine.cpus import affinity
 from steptime.machine.describe import describe
@@ -26,6 +26,7 @@ from steptime.stats.steady import RULE, steady_start
 from steptime.stats.summary import summarise
 from steptime.worker.birth import utc
 from steptime.worker.events import Events
+from steptime.worker.feed import Fed, Source, source_of
 from steptime.worker.limits import BYTES, guard_memory, refuse_hopeless
 from steptime.worker.loop import Run, measure
 
@@ -39,13 +40,42 @@ def measured(job: Job, events: Events, born: float) -> Record:
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
     backend = _started(case)
-    imported = time.perf_counter()
-    events.send("phase", name="build")
     graph = zoo.build(case.model, case.model_options)
-    program = build_program(backend, graph, case)
-    built, startup_seconds = time.perf_counter(), time.time() - born
-    events.send("phase", name="measure")
-    run = measure(program, case.budget, _Reporter(events, case))
+    backend.check(case)
+    imported = time.perf_counter()
+    events.send("phase", name="build" if case.data == SYNTHETIC else "stage")
+    with source_of(graph, case) as source:
+        staged = time.perf_counter()
+        program = build_program(backend, graph, case, source)
+        timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - born)
+        events.send("phase", name="measure")
+        run = measure(program, case.budget, _Reporter(events, case))
+        return _record(job, graph, backend, program, run, timing, events, source, born)
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """Moments before the first step, and how long ago the process was born when all was built."""
+
+    began: float
+    imported: float
+    staged: float
+    built: float
+    startup_seconds: float
+
+
+def _record(
+    job: Job,
+    graph: Graph,
+    backend: Backend,
+    program: Program,
+    run: Run,
+    timing: _Timing,
+    events: Events,
+    source: Optional[Source],
+    born: float,
+) -> Record:
+    case = executed(job)
     facts = backend.facts(case)
     start = steady_start(run.seconds)
     summary = summarise(run.seconds[start:], case.effective_batch)
@@ -53,25 +83,27 @@ def measured(job: Job, events: Events, born: float) -> Record:
     resources = Resources(
         peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
         device_peak_bytes=program.device_peak_bytes(),
-        startup_seconds=startup_seconds,
-        import_seconds=imported - began,
-        build_seconds=built - imported,
+        startup_seconds=timing.startup_seconds,
+        import_seconds=timing.imported - timing.began,
+        build_seconds=timing.built - timing.staged,
         first_step_seconds=run.seconds[0],
         compile_seconds=max(0.0, run.seconds[0] - summary.p50_seconds) if compiles else None,
     )
+    fetching = program.data_seconds.tolist() if isinstance(program, Fed) else []
     record = Record(
         id=job.id,
         status=OK,
         case=job.case,
         started=utc(born),
         sweep=job.sweep,
-        steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses)),
+        steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses), fetching),
         summary=summary,
         cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
         contention=_contention(run, start, case, backend.verdict(case)),
         resources=resources,
         software=_software(facts, job.environment),
         machine=describe(),
+        staging=source.staging if source else None,
     )
     return _judged(record, run)
 
@@ -97,14 +129,14 @@ def _software(facts: Facts, environment: dict[str, str]) -> Software:
     )
 
 
-def build_program(backend: Backend, graph: Graph, case: Case) -> Program:
-    if (case.data, case.data_store) != ("synthetic", "dram"):
-        raise Unsupported(f"data {case.data} from {case.data_store}: only synthetic data, made in memory (dram), are fed so far")
+def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[Source] = None) -> Program:
+    """With a source it is fed a batch for every step; else it computes the same synthetic one again and again."""
     refuse_hopeless(graph, case)
     guard_memory(case)
     backend.check(case)
     inputs, labels = batch_of(graph, case.batch, case.seed)
-    return backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
+    program = backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
+    return Fed(program, source.batches) if source else program
 
 
 def _started(case: Case) -> Backend:

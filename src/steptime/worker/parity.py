@@ -9,6 +9,7 @@ import numpy as np
 from steptime.backends.base import find
 from steptime.models import zoo
 from steptime.schema import Job
+from steptime.worker.feed import source_of
 from steptime.worker.measure import build_program
 
 FILE = "parity.npz"
@@ -19,13 +20,15 @@ def write_parity(job: Job, folder: Path) -> None:
     case = job.case
     backend = find(case.backend)
     backend.start(case)
-    program = build_program(backend, zoo.build(case.model, case.model_options).without_dropout(), case)
-    arrays = {"outputs": program.outputs()}
-    losses = []
-    for _ in range(job.parity_steps):
-        program.step()
-        program.wait()
-        losses.append(program.loss())
+    graph = zoo.build(case.model, case.model_options).without_dropout()
+    with source_of(graph, case) as source:
+        program = build_program(backend, graph, case, source)
+        arrays = {"outputs": program.outputs()}
+        losses = []
+        for _ in range(job.parity_steps):
+            program.step()
+            program.wait()
+            losses.append(program.loss())
     arrays["losses"] = np.array(losses, np.float64)
     arrays.update({f"weights/{name}": array for name, array in program.weights().items()})
     np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords

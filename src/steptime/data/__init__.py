@@ -1,0 +1,1 @@
+"""Real data: found, checked, staged, and read in batches."""

@@ -1,0 +1,50 @@
+"""Backends that take a new batch for every step compute with that batch, and with no earlier one."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from steptime.backends.base import find, names
+from steptime.launch.pack import put_worker
+from steptime.schema import Case, Job, to_json
+from tests.conftest import framework_python
+from tests.data.idx import write_set
+
+STEPS = 3
+FED = {"jax": {}, "keras": {}, "pytorch": {}, "tensorflow": {}}
+
+
+def trained(python, tmp_path, backend, data, options):
+    """All weights after three steps on three different batches."""
+    folder = tmp_path / backend
+    folder.mkdir()
+    case = Case("mnist_cnn", backend, 4, precision="fp64", data=data, backend_options=options)
+    job = Job("fed", case, kind="parity", parity_steps=STEPS, environment=find(backend).environment(case))
+    (folder / "job.json").write_text(to_json(job))
+    worker = put_worker(folder, tmp_path)
+    done = subprocess.run([python, worker, folder], capture_output=True, text=True, timeout=300, env=dict(os.environ))
+    if (folder / "record.json").exists():
+        raise AssertionError(json.loads((folder / "record.json").read_text())["message"] + done.stderr[-1000:])
+    with np.load(folder / "parity.npz") as arrays:
+        return {name: arrays[name] for name in arrays if name.startswith(("weights/", "losses"))}
+
+
+def test_these_backends_can_be_fed():
+    assert {name for name in names() if find(name).feeds} >= {*FED, "reference", "null", "fake"}
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("backend", FED)
+def test_three_batches_train_as_in_the_reference(backend, tmp_path):
+    python = framework_python(find(backend).environment_name)
+    write_set(tmp_path / "set")
+    truth = trained(sys.executable, tmp_path, "reference", str(tmp_path / "set"), {})
+    found = trained(python, tmp_path, backend, str(tmp_path / "set"), FED[backend])
+    assert found.keys() == truth.keys()
+    for name, array in truth.items():
+        assert np.abs(found[name] - array).max() <= 1e-9 * np.abs(array).max(), name
+    assert len(set(truth["losses"])) == STEPS
