@@ -15,6 +15,8 @@ from pathlib import Path
 import msgspec
 
 from steptime.launch.local import EVENTS_VARIABLE
+from steptime.models import zoo
+from steptime.models.portable import GRAPH, portable
 from steptime.schema import FAILURES, OK, Budget, Case, Job, Record, to_json
 from steptime.stats.invariants import broken_invariant
 from steptime.stats.summary import summarise
@@ -83,6 +85,8 @@ def _orphaned(command: Sequence[str], folder: Path, case: Case) -> Iterator[Find
 def _start(command: Sequence[str], folder: Path, case: Case, writer: int) -> subprocess.Popen[bytes]:
     folder.mkdir()
     (folder / "job.json").write_text(to_json(Job("conformance", case, sweep="s")))
+    if case.model in zoo.models():
+        (folder / GRAPH).write_text(json.dumps(portable(zoo.build(case.model, case.model_options))))
     environment = {**os.environ, EVENTS_VARIABLE: str(writer)}
     with open(folder / "log.txt", "wb") as log:
         return subprocess.Popen(
