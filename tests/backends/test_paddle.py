@@ -1,4 +1,4 @@
-"""PaddlePaddle against the numpy reference, and real runs as a user makes them."""
+"""PaddlePaddle as a user runs it; that it computes what the oracle computes is shown in test_parity."""
 
 import pytest
 
@@ -7,64 +7,14 @@ from steptime.backends._paddle_predictor import executed_types
 from steptime.backends.base import find
 from steptime.oracle.network import KERNELS
 from steptime.schema import Case
-from tests.backends.conftest import framework_python
-from tests.models.reduced import REDUCED
+from tests.conftest import framework_python
 
-# Their second step is not comparable: Paddle's kernels take epsilon and momentum of batch normalisation in single precision,
-# which these amplify, and its softmax clips at -64, beyond which googlenet's logits go without normalisation.
-ONE_STEP = ["googlenet", "inception3", "inception4"]
-FEW = ["mnist_cnn", "resnet20", "mobilenet_v2", "llama"]
 QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1"]
 
 
 @pytest.fixture(scope="module")
 def python():
     return framework_python("paddle")
-
-
-@pytest.fixture(scope="module")
-def double(python, parity):
-    rest = [name for name in REDUCED if name not in ONE_STEP]
-    return {**parity(python, "paddle", "fp64", 2, "sgd", rest), **parity(python, "paddle", "fp64", 1, "sgd", ONE_STEP)}
-
-
-@pytest.fixture(scope="module")
-def single(python, parity):
-    return parity(python, "paddle", "fp32", 0, "sgd", list(REDUCED))
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", REDUCED)
-def test_outputs_losses_and_parameters_agree_with_the_reference(double, name):
-    found = double[name]
-    assert found["outputs"] < 1e-8  # the constants of gelu and epsilon have the digits of single precision
-    assert max(found[key] for key in ("loss", "weights", "statistics", "outputs_after")) < 1e-6
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", REDUCED)
-def test_the_predictor_computes_the_same_outputs_in_single_precision(single, name):
-    assert single[name]["outputs"] < 1e-4
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(("mode", "optimizer"), [("eager", "momentum"), ("eager", "adam"), ("eager", "none"), ("static", "sgd")])
-def test_every_optimizer_and_way_of_running_trains_alike(python, parity, mode, optimizer):
-    figures = parity(python, f"paddle:compile={mode}", "fp64", 2, optimizer, FEW)
-    for name, found in figures.items():
-        assert max(found[key] for key in ("loss", "statistics", "outputs_after")) < 1e-6, name
-        # Adam divides a gradient by its own size: where it is nothing but rounding, so is the update.
-        assert found["weights"] < (1e-5 if optimizer == "adam" else 1e-6), name
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("mode", ["eager", "static"])
-def test_dropout_keeps_and_scales_and_obeys_the_seed(python, dropout_statistics, mode):
-    found = dropout_statistics(python, f"paddle:compile={mode}")
-    assert found["kept"] == pytest.approx(found["wanted_kept"], abs=0.02)
-    assert found["scale"] == pytest.approx(1 / found["wanted_kept"], rel=1e-3)
-    assert found["scale_spread"] < 1e-2
-    assert found["steps_differ"] and found["repeatable"] and found["seed_matters"]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from steptime.backends import _paddle_sequence
+from steptime.backends import _paddle_double, _paddle_sequence
 from steptime.backends._paddle_layer import Arrays, Layer, Place, function_layer, same
 from steptime.backends._torch_layers import row_orders
 from steptime.backends.base import Weights
@@ -102,6 +102,8 @@ def batch_norm(place: Place) -> Layer:
     """
     import paddle
 
+    if paddle.get_default_dtype() == "float64":
+        return _paddle_double.batch_norm(place)
     op, (x,) = place.op, place.shapes
     make = {1: paddle.nn.BatchNorm1D, 2: paddle.nn.BatchNorm1D, 3: paddle.nn.BatchNorm2D}[len(x)]
     layout = {"data_format": "NLC"} if len(x) == 2 else {}
@@ -134,7 +136,8 @@ def activation(place: Place) -> Layer:
 
     f, kind = paddle.nn.functional, place.op.kind
     if kind.startswith("gelu"):
-        return function_layer(lambda x: f.gelu(x, approximate=kind == "gelu_tanh"))
+        gelu = _paddle_double.gelu if paddle.get_default_dtype() == "float64" else f.gelu
+        return function_layer(lambda x: gelu(x, approximate=kind == "gelu_tanh"))
     return function_layer({"relu": f.relu, "relu6": f.relu6, "tanh": f.tanh, "sigmoid": f.sigmoid, "silu": f.silu}[kind])
 
 

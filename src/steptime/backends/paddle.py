@@ -8,6 +8,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from steptime.backends._paddle_double import cross_entropy
 from steptime.backends._paddle_layers import assign, build_network
 from steptime.backends._paddle_predictor import Predictor, openmp_threads
 from steptime.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
@@ -127,6 +128,8 @@ class Objective:
     def __init__(self, network: Any, kind: str) -> None:
         import paddle
 
+        entropy = cross_entropy if paddle.get_default_dtype() == "float64" else paddle.nn.functional.cross_entropy
+
         class Loss(paddle.nn.Layer):  # type: ignore[misc]
             def __init__(self) -> None:
                 super().__init__()
@@ -137,7 +140,7 @@ class Objective:
                 outputs = self.network(x)
                 if kind == "l2":
                     return 0.5 * (outputs * outputs).sum()
-                return paddle.nn.functional.cross_entropy(outputs, labels)
+                return entropy(outputs, labels)
 
             def forward(self, x: Any, labels: Any) -> Any:
                 return self.compute(x, labels)
@@ -164,6 +167,7 @@ class Paddle(Backend):
     precisions = ("fp64", "fp32", "bf16")
     options = {"compile": "auto", "mkl": "auto"}
     probe_options = ("compile", "mkl")
+    ways = ({"compile": "eager"}, {"compile": "static"})
     environment_name = "paddle"
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
