@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from steptime.backends._paddle_layer import Arrays, Layer, Place, same
+from steptime.backends._paddle_layer import Arrays, Layer, Place, learned, same
+
+
+def exact(constant: float) -> Any:
+    """As a tensor: Paddle rounds a number that is added to a tensor to single precision."""
+    import paddle
+
+    return paddle.full([1], constant, "float64")
 
 
 def batch_norm(place: Place) -> Layer:
@@ -35,7 +42,7 @@ def batch_norm(place: Place) -> Layer:
                 unbiased = variance * (count / max(count - 1, 1))
                 for old, new in ((self.mean, mean), (self.variance, unbiased)):
                     paddle.assign(op.momentum * old + (1 - op.momentum) * new.detach(), old)
-            y = (x - mean.reshape(shape)) * paddle.rsqrt(variance + op.epsilon).reshape(shape)
+            y = (x - mean.reshape(shape)) * paddle.rsqrt(variance + exact(op.epsilon)).reshape(shape)
             if op.scale:
                 y = y * self.gamma.reshape(shape)
             return y + self.beta.reshape(shape) if op.center else y
@@ -44,6 +51,23 @@ def batch_norm(place: Place) -> Layer:
     names = ("mean", "variance", *(["gamma"] if op.scale else []), *(["beta"] if op.center else []))
     arrays: dict[str, Arrays] = {name: (norm, name, same, same) for name in names}
     return Layer(norm, arrays)
+
+
+def layer_norm(place: Place) -> Layer:
+    """Paddle's takes epsilon in single precision."""
+    import paddle
+
+    width = place.shapes[0][-1]
+
+    def apply(x: Any, gamma: Any, beta: Any) -> Any:
+        centred = x - x.mean(-1, keepdim=True)
+        variance = centred.square().mean(-1, keepdim=True)
+        return centred * paddle.rsqrt(variance + exact(place.op.epsilon)) * gamma + beta
+
+    beta = paddle.create_parameter([width], "float64")
+    layer = learned("gamma", (width,), apply, shift=beta)
+    layer.arrays["beta"] = (layer.module, "shift", same, same)
+    return layer
 
 
 def gelu(x: Any, approximate: bool) -> Any:

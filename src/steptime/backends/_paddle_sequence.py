@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.backends import _paddle_double
 from steptime.backends._paddle_layer import Layer, Place, function_layer, learned, same
 from steptime.backends.base import Array
 from steptime.models import ops
@@ -15,6 +16,8 @@ from steptime.models import ops
 def layer_norm(place: Place) -> Layer:
     import paddle
 
+    if paddle.get_default_dtype() == "float64":
+        return _paddle_double.layer_norm(place)
     norm = paddle.nn.LayerNorm(place.shapes[0][-1], place.op.epsilon)
     return Layer(norm, {"gamma": (norm, "weight", same, same), "beta": (norm, "bias", same, same)})
 

@@ -168,6 +168,10 @@ class Paddle(Backend):
     options = {"compile": "auto", "mkl": "auto"}
     probe_options = ("compile", "mkl")
     ways = ({"compile": "eager"}, {"compile": "static"})
+    looser = dict.fromkeys(
+        ("weights", "statistics", "outputs_after"),
+        (1e-4, "the gradient of Paddle's average pool divides in single precision, which inception's second step amplifies"),
+    )
     environment_name = "paddle"
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
