@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import shutil
@@ -28,14 +29,22 @@ def find_compiler() -> str:
 
 
 def _zig() -> str:
-    """A script that is clang. It lies in a folder of this user's, because a framework's environment may be read-only."""
+    """A script that is clang, one per installation, in a folder of this user's: an environment may be read-only."""
     found = importlib.util.find_spec("ziglang")
-    folder = Path(next(iter(found.submodule_search_locations))) if found and found.submodule_search_locations else None
-    if folder is None or not (folder / "zig").exists():
+    places = list(found.submodule_search_locations or []) if found else []
+    zig = Path(places[0]) / "zig" if places else None
+    if zig is None or not zig.exists():
         return ""
-    script = Path(tempfile.mkdtemp(prefix="steptime-clang-")) / "clang"
-    script.write_text(f'#!/bin/sh\nexec "{folder / "zig"}" clang "$@"\n')
-    script.chmod(0o755)
+    folder = Path(tempfile.gettempdir()) / f"steptime-clang-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        folder = Path(tempfile.mkdtemp(prefix="steptime-clang-"))
+    script = folder / f"clang-{hashlib.sha256(str(zig).encode()).hexdigest()[:12]}"
+    if not script.exists():
+        begun = script.with_suffix(f".{os.getpid()}")
+        begun.write_text(f'#!/bin/sh\nexec "{zig}" clang "$@"\n')
+        begun.chmod(0o755)
+        begun.replace(script)
     return str(script)
 
 
