@@ -102,11 +102,12 @@ def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(inside, plan):
     assert done.code == 1
     found = {(row["device_type"], row["devices_per_node"]): (row["status"], row["message"]) for row in done.json}
     assert found[("cpu", 1)][0] == "ok"
-    assert found[("cpu", 2)] == ("unsupported", "fake runs on one device here, not on 2")
+    assert found[("cpu", 2)][0] == "ok"
+    assert found[("gpu", 2)] == ("unsupported", "fake has no device cuda; it has cpu")
     assert found[("gpu", 1)] == ("unsupported", "fake has no device cuda; it has cpu")
     assert len(found) == 4
     preview = inside("run", plan, "--repeats", "1", "--batch", "32", "--dry-run")
-    assert "1 as long as the same case took before" in preview.out and "3 unsupported before" in preview.out
+    assert "2 as long as the same case took before" in preview.out and "2 unsupported before" in preview.out
 
 
 def test_data_that_cannot_be_fed_are_unsupported_not_silently_synthetic(inside):

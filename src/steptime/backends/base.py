@@ -66,6 +66,18 @@ class Program:
         return None
 
 
+@dataclass(frozen=True)
+class Team:
+    """The ranks of a case, as one of them sees it; rank 0 is at `address`, where `port` is free for the framework."""
+
+    rank: int
+    local_rank: int
+    size: int
+    address: str
+    port: int
+    timeout_seconds: float
+
+
 class Backend:
     name = ""
     phases: tuple[str, ...] = ("training", "inference")
@@ -77,6 +89,8 @@ class Backend:
     instruction_caps: tuple[dict[str, str], ...] = ()
     """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
 
+    replicates = False
+    """whether several ranks can train one model together"""
     feeds = False
     """whether its programs take a new batch for every step"""
     real = True
@@ -118,8 +132,11 @@ class Backend:
             raise Unsupported(
                 f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
             )
-        if case.replicas > 1:
+        if case.replicas > 1 and not self.replicates:
             raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
+
+    def join(self, case: Case, team: Team) -> None:
+        """Connects this rank with the others. Called after check, before build, where a case has several ranks."""
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         raise NotImplementedError

@@ -12,7 +12,7 @@ from typing import Optional
 import numpy as np
 
 from steptime import __version__
-from steptime.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.backends.base import Array, Backend, Facts, Program, Team, Weights, option
 from steptime.errors import UnknownName, Unsupported
 from steptime.models.graph import Graph
 from steptime.schema import PRECISIONS, Case
@@ -26,6 +26,7 @@ class FakeProgram(Program):
 
     def __init__(self, case: Case) -> None:
         self._step_seconds = float(option(BACKEND, case, "step_ms")) / 1e3
+        self._fail_rank = int(option(BACKEND, case, "fail_rank"))
         self._feed_seconds = float(option(BACKEND, case, "feed_ms")) / 1e3
         self._noise = float(option(BACKEND, case, "noise"))
         self._rho = float(option(BACKEND, case, "rho"))
@@ -42,7 +43,7 @@ class FakeProgram(Program):
             self.clock = lambda: self._now
 
     def step(self) -> None:
-        if self._failure and self._count == self._fail_at:
+        if self._failure and self._count == self._fail_at and BACKEND.rank == self._fail_rank:
             fail(self._failure)
         seconds = self._next_seconds()
         if self._sleep:
@@ -99,6 +100,8 @@ class Fake(Backend):
     precisions = PRECISIONS
     computes = False
     feeds = True
+    replicates = True
+    rank = 0
     real = False
     options = {
         "step_ms": 10.0,
@@ -109,6 +112,7 @@ class Fake(Backend):
         "warmup_factor": 5.0,
         "sleep": False,
         "fail_at": 0,
+        "fail_rank": 0,
         "failure": "",
         "largest": 0,
         "verdict": "",
@@ -124,6 +128,9 @@ class Fake(Backend):
             raise UnknownName("failure of backend fake", failure, FAILURES)
         if option(self, case, "needs_cap") and os.environ.get("STEPTIME_FAKE_ISA") != "1":
             os.kill(os.getpid(), signal.SIGILL)
+
+    def join(self, case: Case, team: Team) -> None:
+        self.rank = team.rank
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         if 0 < int(option(self, case, "largest")) < case.batch:

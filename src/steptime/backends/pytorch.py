@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from datetime import timedelta
 from functools import partial
 from typing import Any, Callable, Optional
 
 import numpy as np
 
 from steptime.backends._torch_layers import build_module
-from steptime.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.backends.base import Array, Backend, Facts, Program, Team, Weights, best_rate, option, thread_variables
 from steptime.errors import UnknownName, Unsupported
 from steptime.models.graph import Graph
 from steptime.schema import Case
@@ -51,6 +52,8 @@ class TorchProgram(Program):
             self._x, self._labels = self._x.clone(), self._labels.clone()  # not views of arrays that are filled anew
         mode = option(BACKEND, case, "compile")
         self._call = torch.compile(self._module, mode=mode) if mode else self._module
+        if case.replicas > 1 and case.phase == "training":
+            self._call = torch.nn.parallel.DistributedDataParallel(self._module)
         mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
         self._autocast: Callable[[], Any] = contextlib.nullcontext
         if mixed:
@@ -163,6 +166,7 @@ class PyTorch(Backend):
     environment_name = "pytorch"
     ways = ({"layout": "contiguous"}, {"compile": "default"})
     feeds = True
+    replicates = True
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )
@@ -187,10 +191,29 @@ class PyTorch(Backend):
         mode = option(self, case, "compile")
         if mode not in COMPILE_MODES:
             raise UnknownName("compile mode of pytorch", mode, [m for m in COMPILE_MODES if m])
+        if case.replicas > 1 and mode:
+            raise Unsupported("pytorch does not compile where several ranks train one model here")
+        if case.device == "cuda" and torch.cuda.is_available() and torch.cuda.device_count() < case.devices:
+            raise Unsupported(f"this PyTorch sees {torch.cuda.device_count()} CUDA devices, not {case.devices}")
         if case.device == "cuda" and not torch.cuda.is_available():
             raise Unsupported("this PyTorch sees no CUDA device")
         if case.device == "cpu" and case.precision == "tf32":
             raise Unsupported("tf32 exists on CUDA devices only")
+
+    def join(self, case: Case, team: Team) -> None:
+        """NCCL between GPUs, gloo between CPUs. Each rank draws other numbers for dropout, as one process would."""
+        import torch
+
+        if case.device == "cuda":
+            torch.cuda.set_device(team.local_rank)
+        torch.manual_seed(case.seed + 7919 * team.rank)
+        torch.distributed.init_process_group(
+            "nccl" if case.device == "cuda" else "gloo",
+            f"tcp://{team.address}:{team.port}",
+            timedelta(seconds=team.timeout_seconds),
+            team.size,
+            team.rank,
+        )
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return TorchProgram(graph, case, weights, inputs, labels)
@@ -203,6 +226,8 @@ class PyTorch(Backend):
             "compile": str(option(self, case, "compile")) or "eager",
             "cpu_capability": torch.backends.cpu.get_cpu_capability(),
         }
+        if torch.distributed.is_initialized():
+            settings["ranks"] = f"{torch.distributed.get_world_size()} by {torch.distributed.get_backend()}"
         packages = {"numpy": np.__version__, "cuda": torch.version.cuda or ""}
         if case.device == "cuda":
             packages["device"] = torch.cuda.get_device_name()

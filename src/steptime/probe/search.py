@@ -54,7 +54,9 @@ class Prober:
         return found
 
     def peak_flops(self, case: Case) -> float | None:
-        return recall(self.machine_id).peak_flops(case)
+        """Of all ranks together."""
+        peak = recall(self.machine_id).peak_flops(case)
+        return peak * case.replicas if peak else None
 
 
 def probe_key(backend: Backend, case: Case, python: Path) -> str:

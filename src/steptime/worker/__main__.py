@@ -45,10 +45,14 @@ def perform(job: Job, folder: Path) -> int:
     from steptime.worker.birth import process_birth
     from steptime.worker.events import Events
 
-    born = process_birth()
+    born, several = process_birth(), job.kind != "probe" and job.case.replicas > 1
+    if several and _leads(job):
+        return _lead(job, folder, born)
     events = Events.open()
+    meeting: Any = None
     try:
-        name, content = _result(job, folder, events, born)
+        meeting = _meeting(job) if several else None
+        name, content = _result(job, folder, events, born, meeting)
     except CaseFailed as problem:
         name, content = RECORD, _failure(job, problem.kind, str(problem), born)
     except SteptimeError as problem:
@@ -59,7 +63,13 @@ def perform(job: Job, folder: Path) -> int:
         name, content = RECORD, _failure(job, "launch_failed", message[:500], born)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
-        name, content = RECORD, _failure(job, *_explained(problem), born)
+        kind, message = _blamed(problem, meeting) if meeting else _explained(problem)
+        name, content = RECORD, _failure(job, kind, message, born)
+    if meeting:
+        if content is not None and content.failure:
+            meeting.fail(content.status, content.message)
+        if meeting.rank.number:
+            return 0  # rank 0 speaks for all
     try:
         if name:
             write_text(folder / name, to_json(content))
@@ -80,7 +90,45 @@ def _explained(problem: Exception) -> tuple[str, str]:
     return "crash", f"{type(problem).__name__}: {lines[0]}"[:500]
 
 
-def _result(job: Job, folder: Path, events: Any, born: float) -> tuple[str, Any]:
+def _leads(job: Job) -> bool:
+    """Whether this process is to start the ranks of a case: on one machine, where nobody else has."""
+    from steptime.backends.base import find, names
+
+    known = job.case.backend in names() and find(job.case.backend).replicates
+    return known and job.case.nodes == 1 and not os.environ.get("MASTER_ADDR")
+
+
+def _lead(job: Job, folder: Path, born: float) -> int:
+    from steptime.worker.crew import run_ranks
+
+    failed = run_ranks(job, folder)
+    if failed:
+        write_text(folder / RECORD, to_json(_failure(job, *failed, born)))
+    return 0
+
+
+def _meeting(job: Job) -> Any:
+    """All ranks, met; None where nobody started any."""
+    from steptime.worker.ranks import Meeting, rank_of, silence_seconds
+
+    rank = rank_of(job.case, os.environ)
+    if rank is None:
+        return None
+    meeting = Meeting(rank, job.id, silence_seconds(job.case))
+    meeting.open()
+    return meeting
+
+
+def _blamed(problem: Exception, meeting: Any) -> tuple[str, str]:
+    """Of several ranks: another one's failure, if that is what broke this one."""
+    found = meeting.blame() if meeting.rank.number == 0 else None
+    if found:
+        return found.kind, str(found)
+    kind, message = _explained(problem)
+    return ("timeout" if "timed out" in message.lower() else kind), message
+
+
+def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> tuple[str, Any]:
     if job.kind == "probe":
         from steptime.worker.probe import probed
 
@@ -88,11 +136,11 @@ def _result(job: Job, folder: Path, events: Any, born: float) -> tuple[str, Any]
     if job.kind == "parity":
         from steptime.worker.parity import write_parity
 
-        write_parity(job, folder)
+        write_parity(job, folder, meeting)
         return "", None
     from steptime.worker.measure import measured
 
-    return RECORD, measured(job, events, born)
+    return RECORD, measured(job, events, born, meeting)
 
 
 def _failure(job: Job, kind: str, message: str, born: float) -> Any:

@@ -39,17 +39,27 @@ class Run:
 
 
 Report = Callable[[Sequence[float]], None]
+Agree = Callable[[list[float]], list[float]]
 
 
-def measure(program: Program, budget: Budget, report: Report) -> Run:
-    """Blocks of steps until the budget says stop. Counters, losses and progress are looked at between blocks only."""
+def _alone(seconds: list[float]) -> list[float]:
+    return seconds
+
+
+def measure(program: Program, budget: Budget, report: Report, agree: Agree = _alone) -> Run:
+    """Blocks of steps until the budget says stop. Counters, losses and progress are looked at between blocks only.
+
+    Several ranks agree after each block on what its steps took. Since they then know the same, each decides the same by itself:
+    how many steps come next, and when to stop.
+    """
     run, stopping, spent = Run(), Stopping(budget), 0.0
     run.samples.append((0, contention.sample()))
     while not run.stopped_by:
         marks = array("d", bytes(8 * (1 + _block_steps(run.seconds, budget))))
         timed_block(program.step, program.wait, program.clock, marks)
-        run.seconds += [end - begin for begin, end in zip(marks, marks[1:])]
-        spent += marks[-1] - marks[0] if len(run.seconds) > 1 else 0.0  # the first step may compile for longer than all others
+        block = agree([end - begin for begin, end in zip(marks, marks[1:])])
+        run.seconds += block
+        spent += sum(block) if len(run.seconds) > 1 else 0.0  # the first step may compile for longer than all others
         _note_loss(run, program.loss())
         run.samples.append((len(run.seconds), contention.sample()))
         report(run.seconds)

@@ -28,29 +28,41 @@ from steptime.worker.birth import utc
 from steptime.worker.events import Events
 from steptime.worker.feed import Fed, Source, source_of
 from steptime.worker.limits import BYTES, guard_memory, refuse_hopeless
-from steptime.worker.loop import Run, measure
+from steptime.worker.loop import Agree, Run, _alone, measure
+from steptime.worker.ranks import Meeting, join
+from steptime.worker.team import in_agreement
 
 REPORT_SECONDS = 0.25
 REPORT_STEPS = 2000
 """live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
 
 
-def measured(job: Job, events: Events, born: float) -> Record:
+def measured(job: Job, events: Events, born: float, meeting: Optional[Meeting] = None) -> Record:
     """The record of a case that ran. Failures are exceptions; the caller makes them records."""
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
     backend = _started(case)
     graph = zoo.build(case.model, case.model_options)
     backend.check(case)
+    number = join(backend, case, meeting)
     imported = time.perf_counter()
     events.send("phase", name="build" if case.data == SYNTHETIC else "stage")
-    with source_of(graph, case) as source:
+    with source_of(graph, case, number) as source:
         staged = time.perf_counter()
-        program = build_program(backend, graph, case, source)
+        program = build_program(backend, graph, case, source, number)
         timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - born)
         events.send("phase", name="measure")
-        run = measure(program, case.budget, _Reporter(events, case))
-        return _record(job, graph, backend, program, run, timing, events, source, born)
+        run = measure(program, case.budget, _Reporter(events, case), _agreement(meeting))
+        record = _record(job, graph, backend, program, run, timing, events, source, born)
+        return in_agreement(record, run, program, graph, meeting) if meeting else record
+
+
+def _agreement(meeting: Optional[Meeting]) -> Agree:
+    """The steps of a block took what they took on the rank that was slowest in it."""
+    if meeting is None:
+        return _alone
+    meeting.gather(0)  # so that no rank's first step waits for another's start
+    return lambda seconds: list(max(meeting.gather(seconds), key=sum))
 
 
 @dataclass(frozen=True)
@@ -129,12 +141,12 @@ def _software(facts: Facts, environment: dict[str, str]) -> Software:
     )
 
 
-def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[Source] = None) -> Program:
+def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[Source] = None, rank: int = 0) -> Program:
     """With a source it is fed a batch for every step; else it computes the same synthetic one again and again."""
     refuse_hopeless(graph, case)
     guard_memory(case)
     backend.check(case)
-    inputs, labels = batch_of(graph, case.batch, case.seed)
+    inputs, labels = batch_of(graph, case.batch, case.seed, rank)
     program = backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
     return Fed(program, source.batches) if source else program
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Optional
 
 import numpy as np
 
@@ -11,18 +12,20 @@ from steptime.models import zoo
 from steptime.schema import Job
 from steptime.worker.feed import source_of
 from steptime.worker.measure import build_program
+from steptime.worker.ranks import Meeting, join
 
 FILE = "parity.npz"
 
 
-def write_parity(job: Job, folder: Path) -> None:
+def write_parity(job: Job, folder: Path, meeting: Optional[Meeting] = None) -> None:
     """Outputs before training; then the loss of each step, and all weights after the last."""
     case = job.case
     backend = find(case.backend)
     backend.start(case)
+    number = join(backend, case, meeting)
     graph = zoo.build(case.model, case.model_options).without_dropout()
-    with source_of(graph, case) as source:
-        program = build_program(backend, graph, case, source)
+    with source_of(graph, case, number) as source:
+        program = build_program(backend, graph, case, source, number)
         arrays = {"outputs": program.outputs()}
         losses = []
         for _ in range(job.parity_steps):
@@ -31,4 +34,5 @@ def write_parity(job: Job, folder: Path) -> None:
             losses.append(program.loss())
     arrays["losses"] = np.array(losses, np.float64)
     arrays.update({f"weights/{name}": array for name, array in program.weights().items()})
-    np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords
+    if number == 0:
+        np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords

@@ -17,7 +17,7 @@ TRIAL_MODEL = "mnist_cnn"
 
 def probed(job: Job) -> ProbeResult:
     """One real step of a small model, then the rate of a large matrix product (0 where the backend has no measure)."""
-    case = replace(job.case, model=TRIAL_MODEL, model_options={}, batch=4)
+    case = replace(job.case, model=TRIAL_MODEL, model_options={}, batch=4, devices=1, nodes=1, data="synthetic")
     backend = find(case.backend)
     backend.start(case)
     program = build_program(backend, zoo.build(case.model, {}), case)

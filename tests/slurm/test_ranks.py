@@ -1,0 +1,40 @@
+"""Ranks that srun starts on two nodes are one case."""
+
+import json
+
+import pytest
+
+from steptime.launch.pack import put_worker
+from steptime.schema import Budget, Case, Job, to_json
+
+pytestmark = pytest.mark.real
+
+SCRIPT = """
+export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1) MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+srun --ntasks=2 --ntasks-per-node=1 --kill-on-bad-exit=1 {python} {worker} {folder}
+"""
+
+
+def record_of(slurm, tmp_path, python, backend, **options):
+    folder = tmp_path / "job"
+    folder.mkdir()
+    case = Case("mnist_cnn", backend, 4, nodes=2, backend_options=options, budget=Budget(max_steps=8, limit_seconds=60))
+    (folder / "job.json").write_text(to_json(Job("two-nodes", case, environment={"OMP_NUM_THREADS": "1"})))
+    script = SCRIPT.format(python=python, worker=put_worker(folder, tmp_path), folder=folder)
+    job = slurm.sbatch(script, "--nodes=2", "--ntasks-per-node=1", "--mem=1500M")
+    state = slurm.wait(job, 120)
+    return state, json.loads((folder / "record.json").read_text()) if (folder / "record.json").exists() else slurm.output(job)
+
+
+def test_pytorch_trains_on_two_nodes(slurm, tmp_path, torch_python):
+    state, record = record_of(slurm, tmp_path, torch_python, "pytorch")
+    assert (state, record["status"], record["summary"]["effective_batch"]) == ("COMPLETED", "ok", 8), record
+    assert record["software"]["settings"]["ranks"] == "2 by gloo"
+
+
+def test_a_failure_on_the_second_node_is_the_record_of_the_case(slurm, tmp_path):
+    import sys
+
+    state, record = record_of(slurm, tmp_path, sys.executable, "fake", failure="oom", fail_rank=1, fail_at=3)
+    assert (state, record["status"]) == ("COMPLETED", "out_of_memory"), record
+    assert record["message"] == "rank 1: the fake backend was told to run out of memory"
