@@ -6,6 +6,8 @@ import pytest
 
 from steptime.launch.pack import put_worker
 from steptime.schema import Budget, Case, Job, to_json
+from tests.data.idx import write_set
+from tests.slurm.user import User
 
 pytestmark = pytest.mark.real
 
@@ -38,3 +40,36 @@ def test_a_failure_on_the_second_node_is_the_record_of_the_case(slurm, tmp_path)
     state, record = record_of(slurm, tmp_path, sys.executable, "fake", failure="oom", fail_rank=1, fail_at=3)
     assert (state, record["status"]) == ("COMPLETED", "out_of_memory"), record
     assert record["message"] == "rank 1: the fake backend was told to run out of memory"
+
+
+def test_a_plan_over_gpu_types_counts_and_staging_directories_is_fed_from_where_it_asked_for(slurm, tmp_path, home):
+    write_set(home / "data" / "mnist", count=64)
+    user = User(slurm, tmp_path / "user")
+    plan = ("run", "psc-deep-mnist", "-B", "fake", "--device", "k80,p100", "--batch", "4", "--max-steps", "10", "--json")
+    user.steptime(
+        *plan,
+        "--exclude",
+        "device == 'p100' and devices == 4",
+        "--data",
+        "mnist",
+        "--data-store",
+        "scratch,local",
+        "--on",
+        "test",
+        timeout=200,
+    )
+    records = user.records
+    assert {(r.case.device, r.case.devices, r.case.data_store) for r in records} == {
+        (device, count, store)
+        for device, most in (("k80", 4), ("p100", 2))
+        for count in (1, 2, 4)
+        for store in ("scratch", "local")
+        if count <= most
+    }
+    for record in records:
+        assert (record.status, record.message) == ("ok", "")
+        assert record.summary and record.summary.effective_batch == 4 * record.case.devices
+        assert record.allocation and record.allocation.visible_devices.count(",") == record.case.devices - 1
+        where = slurm.scratch if record.case.data_store == "scratch" else slurm.root / "local"
+        assert record.staging and record.staging.folder.startswith(str(where))
+    assert not list(slurm.scratch.glob("steptime-data-*"))
