@@ -16,6 +16,7 @@ COLUMNS = (
     "replica_batch", "effective_batch", "threads", "optimizer", "batch_time_ms", "throughput", "uncertainty", "jitter",
     "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "limit_share", "peak_bytes", "status", "verdict",
     "origin", "labels", "started", "sweep", "message", "job", "partition", "device_asked", "queue_seconds",
+    "staging_seconds",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -77,6 +78,8 @@ def row_of(record: Record) -> Row:
         message=record.message,
         device_asked=case.device,
     )
+    if record.staging:
+        row.update(staging_seconds=record.staging.seconds)
     if record.allocation:
         given = record.allocation
         row.update(job=given.job, partition=given.partition, queue_seconds=given.queue_seconds)
