@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import click
@@ -39,18 +40,19 @@ def command(names: tuple[str, ...], platform: str, rebuild: bool, removing: bool
         for name in chosen:
             print(f"{name}: {'removed' if remove(name) else 'was not installed'}")
         return 0
-    return _install(chosen, platform or _platform(), rebuild, shlex.split(pip_args))
+    wanted = [pins.pins(name, platform) if platform else pins.pins_here(name, _platform()) for name in chosen]
+    return _install(wanted, rebuild, shlex.split(pip_args))
 
 
+@cache
 def _platform() -> str:
     from steptime.machine.describe import describe
 
     return "cuda" if describe().accelerators else "cpu"
 
 
-def _install(names: Sequence[str], platform: str, rebuild: bool, pip_arguments: Sequence[str]) -> int:
+def _install(wanted: Sequence[pins.Pins], rebuild: bool, pip_arguments: Sequence[str]) -> int:
     """Several at once; one that fails does not stop the others."""
-    wanted = [pins.pins(name, platform) for name in names]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         tasks = [pool.submit(install, each, rebuild, pip_arguments, _say) for each in wanted]
         problems = [task.exception() for task in tasks]

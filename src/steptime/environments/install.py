@@ -1,4 +1,4 @@
-"""Making an environment: a venv, the pins, a proof, a lock of what was installed. The marker comes last."""
+"""Making an environment: an interpreter, the pins, a proof, a lock of what was installed. The marker comes last."""
 
 from __future__ import annotations
 
@@ -58,24 +58,46 @@ def environment(name: str) -> Environment:
 def install(pins: Pins, rebuild: bool = False, pip_arguments: Sequence[str] = (), say: Say = print) -> Environment:
     """The environment, ready. One that is ready with the same pins is left alone unless `rebuild`."""
     env = environment(pins.name)
-    if env.ready and env.packages == list(pins.packages) and not rebuild:
+    if env.ready and env.packages == pins.wanted and not rebuild:
         say(f"{pins.name}: ready in {env.folder}")
         return env
-    interpreter = _interpreter(pins)
+    fill = _debian if pins.debian else _venv(_interpreter(pins))
     began = time.monotonic()
-    say(f"{pins.name}: installing {', '.join(pins.packages)} into {env.folder}")
+    say(f"{pins.name}: installing {', '.join(pins.wanted)} into {env.folder}")
     shutil.rmtree(env.folder, ignore_errors=True)
     env.folder.mkdir(parents=True)
     log = env.folder / "install.log"
-    _run([interpreter, "-m", "venv", env.folder], log)
-    _run([env.python, "-m", "pip", "install", "--disable-pip-version-check", *pip_arguments, *pins.packages], log)
-    _run([env.python, "-c", f"import {pins.proof}"], log)
-    frozen = subprocess.run([env.python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True).stdout
-    write_text(env.folder / LOCK, frozen)
-    marker = {"packages": list(pins.packages), "platform": pins.platform, "seconds": time.monotonic() - began}
+    lock = fill(pins, env, pip_arguments, log, say)
+    run_logged([env.python, "-c", f"import {pins.proof}"], log)
+    write_text(env.folder / LOCK, lock)
+    marker = {"packages": pins.wanted, "platform": pins.platform, "seconds": time.monotonic() - began}
     write_text(env.folder / MARKER, json.dumps(marker))
     say(f"{pins.name}: ready after {time.monotonic() - began:.0f} s")
     return env
+
+
+Fill = Callable[[Pins, Environment, Sequence[str], Path, Say], str]
+"""puts an interpreter and packages into a new environment; the lock of what they are"""
+
+
+def _venv(interpreter: Path) -> Fill:
+    def fill(pins: Pins, env: Environment, pip_arguments: Sequence[str], log: Path, say: Say) -> str:
+        run_logged([interpreter, "-m", "venv", env.folder], log)
+        run_logged([env.python, "-m", "pip", "install", "--disable-pip-version-check", *pip_arguments, *pins.packages], log)
+        return subprocess.run([env.python, "-m", "pip", "freeze"], capture_output=True, text=True, check=True).stdout
+
+    return fill
+
+
+def _debian(pins: Pins, env: Environment, pip_arguments: Sequence[str], log: Path, say: Say) -> str:
+    from steptime.environments import debian
+
+    assert pins.debian
+    told = [f"{pins.name}: {{}}"]
+    packages = debian.unpack(pins.debian, env.folder, log, lambda line: say(told[0].format(line)))
+    debian.add_wheels(pins.packages, env.folder, pip_arguments, log)
+    debian.write_interpreter(env.python, env.folder)
+    return "".join(f"{line}\n" for line in (*packages, *pins.packages))
 
 
 def remove(name: str) -> bool:
@@ -97,7 +119,7 @@ def _interpreter(pins: Pins) -> Path:
     raise SetupError(f"{pins.name} needs Python {' or '.join(pins.pythons)}, and none is on PATH")
 
 
-def _run(command: Sequence[Path | str], log: Path) -> None:
+def run_logged(command: Sequence[Path | str], log: Path) -> None:
     with open(log, "ab") as file:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
     if done.returncode:

@@ -10,6 +10,17 @@ from steptime.errors import UnknownName
 
 
 @dataclass(frozen=True)
+class Debian:
+    """Packages of a Debian release, for a framework that exists nowhere else."""
+
+    suite: str
+    packages: tuple[str, ...]
+    """'name=version'; what they need comes with them"""
+    replaced: tuple[str, ...] = ()
+    """packages that are not taken, because a newer one from `Pins.packages` is"""
+
+
+@dataclass(frozen=True)
 class Pins:
     name: str
     platform: str
@@ -17,6 +28,11 @@ class Pins:
     packages: tuple[str, ...]
     proof: str
     """the module whose import proves the installation"""
+    debian: Debian | None = None
+
+    @property
+    def wanted(self) -> list[str]:
+        return [*(self.debian.packages if self.debian else ()), *self.packages]
 
 
 def names() -> list[str]:
@@ -32,4 +48,13 @@ def pins(name: str, platform: str) -> Pins:
     platforms = sorted(key for key, value in content.items() if isinstance(value, dict))
     if platform not in platforms:
         raise UnknownName(f"platform of environment {name}", platform, platforms)
-    return Pins(name, platform, tuple(content["python"]), tuple(content[platform]["packages"]), content["proof"])
+    chosen = content[platform]
+    found = chosen.get("debian")
+    debian = Debian(found["suite"], tuple(found["packages"]), tuple(found["replaced"])) if found else None
+    return Pins(name, platform, tuple(content["python"]), tuple(chosen["packages"]), content["proof"], debian)
+
+
+def pins_here(name: str, platform: str) -> Pins:
+    """For the machine's platform, or for its CPUs where there is nothing for its GPU."""
+    text = (resources.files("steptime.environments") / "pins" / f"{name}.toml").read_text()
+    return pins(name, platform if platform in tomllib.loads(text) else "cpu")
