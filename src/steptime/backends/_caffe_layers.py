@@ -15,6 +15,8 @@ from steptime.models import ops
 from steptime.models.graph import Graph, Node
 
 DATA, LABEL, LOSS = "data", "label", "loss"
+ADAM_DELTA = 3.1622776e-10
+"""Caffe adds it before the bias is corrected: this is what 1e-8 afterwards comes to in the first step"""
 LOWEST = float(np.finfo(np.float32).min)
 Shapes = tuple[ops.Shape, ...]
 Emit = Callable[[Writer, Node, Any, Shapes, "list[str]"], str]
@@ -25,9 +27,7 @@ def conv2d(w: Writer, node: Node, op: ops.Conv2d, shapes: Shapes, xs: list[str])
     _, kernel, strides, dilation, pads = op.window(shapes[0])
     even = all(before == after for before, after in pads)
     x = xs[0] if even else w.padded(node.name, xs[0], shapes[0], pads)
-    w.links[f"{node.name}/kernel"] = Link(
-        node.name, 0, lambda a: a.transpose(3, 2, 0, 1), lambda a: a.transpose(2, 3, 1, 0)
-    )
+    w.links[f"{node.name}/kernel"] = Link(node.name, 0, lambda a: a.transpose(3, 2, 0, 1), lambda a: a.transpose(2, 3, 1, 0))
     if op.bias:
         w.links[f"{node.name}/bias"] = Link(node.name, 1)
     fields: dict[str, Any] = {
@@ -273,7 +273,7 @@ def solver_text(net: str, optimizer: str, learning_rate: float, seed: int) -> st
         "base_lr": learning_rate,
         "lr_policy": "fixed",
         "momentum": 0.0 if optimizer == "sgd" else 0.9,
-        **({"momentum2": 0.999, "delta": 1e-8} if optimizer == "adam" else {}),
+        **({"momentum2": 0.999, "delta": ADAM_DELTA} if optimizer == "adam" else {}),
         "solver_mode": Word("CPU"),
         "random_seed": seed,
         "display": 0,

@@ -65,7 +65,9 @@ class Writer:
             parts = [blob]
             for side, width in (("before", before), ("after", after)):
                 if width:
-                    edge = self.input(f"{name}/{side}{axis}", (self.batch, *(width if a == axis else sizes[a] for a in (1, 2, 3))))
+                    edge = self.input(
+                        f"{name}/{side}{axis}", (self.batch, *(width if a == axis else sizes[a] for a in (1, 2, 3)))
+                    )
                     self.filled[edge] = value
                     parts = [edge, blob] if side == "before" else [*parts, edge]
             if len(parts) > 1:

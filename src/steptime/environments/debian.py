@@ -31,9 +31,13 @@ def unpack(wanted: Debian, folder: Path, log: Path, say: Say) -> list[str]:
     """The packages and all that they need into folder/root; 'name=version' of each."""
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
-            raise SetupError(f"it comes as packages of Debian {wanted.suite}, which need {tool} (Debian or Ubuntu); none is on PATH")
+            raise SetupError(
+                f"it comes as packages of Debian {wanted.suite}, which need {tool} (Debian or Ubuntu); none is on PATH"
+            )
     if not KEYS.exists():
-        raise SetupError(f"it comes as packages of Debian {wanted.suite}, whose signatures need {KEYS}: install debian-archive-keyring")
+        raise SetupError(
+            f"it comes as packages of Debian {wanted.suite}, whose signatures need {KEYS}: install debian-archive-keyring"
+        )
     state, root = folder / "apt", folder / "root"
     apt = ["apt-get", *private_state(state)]
     mirror = _update(apt, state, wanted.suite, log)
@@ -112,7 +116,14 @@ def add_wheels(packages: Sequence[str], folder: Path, pip_arguments: Sequence[st
     helper = folder / "pip"
     _run([sys.executable, "-m", "venv", str(helper)], log)
     platforms = [f"--platform=manylinux{tag}_{platform.machine()}" for tag in ("2014", "_2_17")]
-    fetch = ["install", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", f"--python-version={version}", *platforms]
+    fetch = [
+        "install",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary=:all:",
+        f"--python-version={version}",
+        *platforms,
+    ]
     _run([str(helper / "bin" / "python"), "-m", "pip", *fetch, "--target", str(target), *pip_arguments, *packages], log)
     shutil.rmtree(helper)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from steptime.environments.install import MARKER, Environment
 
-LISTING = "import importlib.metadata as m; print('\\n'.join('{}=={}'.format(d.metadata['Name'], d.version) for d in m.distributions()))"
+LISTING = (
+    "import importlib.metadata as m; print('\\n'.join('{}=={}'.format(d.metadata['Name'], d.version) for d in m.distributions()))"
+)
 
 
 def complaint(env: Environment) -> str:
