@@ -130,13 +130,18 @@ def measure(name: str) -> Measure:
 
 
 def in_order(of: Dimension, values: Iterable[str]) -> list[str]:
-    """Declared order first; then, if all are numbers, by number; else alphabetically, whatever the case."""
+    """Declared order first; then, if all are numbers, by number; else as people sort names: resnet50 before ResNet101."""
     present = list(dict.fromkeys(values))
     declared = [v for v in of.order if v in present]
     rest = [v for v in present if v not in of.order]
     if all(_number(v) is not None for v in rest):
         return declared + sorted(rest, key=lambda v: (_number(v), v))
-    return declared + sorted(rest, key=lambda v: (v.lower(), v))
+    return declared + sorted(rest, key=lambda v: (_natural(v), v))
+
+
+def _natural(text: str) -> list[str | int]:
+    """Text and runs of digits in turns, so that lists compare part by part."""
+    return [int(part) if place % 2 else part for place, part in enumerate(re.split(r"([0-9]+)", text.lower()))]
 
 
 def _number(text: str) -> float | None:

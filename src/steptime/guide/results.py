@@ -8,7 +8,7 @@ The engine is `steptime.guide.engine.Guide(store)`; it may be used from many thr
     guide.scaling(view) -> Scaling
     guide.coverage(view) -> Coverage
     guide.facets(view) -> list[Facet]             filter values with counts that leave out their own dimension
-    guide.runs(view, limit=, offset=) -> RunList  the runs behind a view; `runs_view(view, point)` is the view behind a point
+    guide.runs(view, limit=, offset=) -> RunList  the runs behind a view; `runs_view(result, point)` is the view behind a point
     guide.record(id) -> Record                    one run, whole
     guide.compare(view) -> Comparison             view.runs or view.series, the first being the baseline
     guide.columns() -> dict[str, list]            all index columns, for the single-file report
@@ -23,6 +23,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from steptime.guide.notation import Filters
 from steptime.guide.state import View
 
 Row = dict[str, Any]
@@ -45,7 +46,8 @@ class Point:
     configurations: int = 0
     """different configurations behind the value: more than 1 is worth a warning"""
     status: str = "ok"
-    """ok | a failure (schema.FAILURES) | contended (all runs were, and are left out) | not run"""
+    """ok | a failure (schema.FAILURES) | contended (all runs were, and are left out) | no figure (of this measure) |
+    no baseline | not run"""
     statuses: dict[str, int] = field(default_factory=dict)
     """how many runs ended in which way, contended ones not counted unless they are included"""
     contended: int = 0
@@ -79,6 +81,8 @@ class Result:
     runs: int = 0
     contended: int = 0
     """runs left out because they were contended"""
+    selects: dict[str, Filters] = field(default_factory=dict)
+    """series: the filters that choose its runs, those of the view included; with x and facet added, the runs of a point"""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""The guide's engine: one store, asked by views. Safe from many threads: an answer comes from one snapshot of the index."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from steptime.guide import compare, coverage, facets, query, runs, scaling
+from steptime.guide.results import Comparison, Coverage, Facet, Result, RunList, Scaling
+from steptime.guide.state import View
+from steptime.schema import Record
+from steptime.store.files import Damaged, Store
+from steptime.store.segments import Segments
+from steptime.store.snapshot import Snapshot
+
+
+class Guide:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._segments = Segments(store)
+        self._turn = threading.Lock()
+        self._snapshot: Snapshot | None = None
+
+    def refresh(self) -> bool:
+        """Takes in new record files; whether answers may differ from now on. Cheap when nothing is new."""
+        with self._turn:
+            changed = self._segments.refresh()
+            if changed or self._snapshot is None:
+                self._snapshot = Snapshot.of(self._segments)
+            return changed
+
+    def adopt(self, segments: Segments) -> None:
+        """Answers from an index as it is, without looking at record files."""
+        self._segments, self._snapshot = segments, Snapshot.of(segments)
+
+    @property
+    def damaged(self) -> Sequence[Damaged]:
+        """Files that the last refresh could not read, and why."""
+        return self._segments.damaged
+
+    @property
+    def snapshot(self) -> Snapshot:
+        if self._snapshot is None:
+            self.refresh()
+        assert self._snapshot
+        return self._snapshot
+
+    @property
+    def version(self) -> str:
+        return self.snapshot.version
+
+    @property
+    def size(self) -> int:
+        """How many runs there are."""
+        return self.snapshot.rows
+
+    def query(self, view: View) -> Result:
+        return query.query(self.snapshot, view)
+
+    def facets(self, view: View, names: Sequence[str] | None = None) -> list[Facet]:
+        """Of the dimensions that tell runs apart, or of those that are named."""
+        return facets.facets(self.snapshot, view, names)
+
+    def labels(self) -> list[str]:
+        """The names of all labels, as dimensions."""
+        return facets.label_names(self.snapshot)
+
+    def coverage(self, view: View) -> Coverage:
+        return coverage.coverage(self.snapshot, view)
+
+    def scaling(self, view: View) -> Scaling:
+        return scaling.scaling(self.snapshot, view)
+
+    def runs(self, view: View, limit: int = 100, offset: int = 0) -> RunList:
+        return runs.runs(self.snapshot, view, limit, offset)
+
+    def record(self, identity: str) -> Record:
+        return runs.record(self.snapshot, self.store, identity)
+
+    def compare(self, view: View) -> Comparison:
+        return compare.compare(self.snapshot, self.store, view)
+
+    def columns(self) -> dict[str, list[Any]]:
+        return runs.columns(self.snapshot)

@@ -1,0 +1,45 @@
+"""What a reader should know before believing a chart, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steptime.guide.dimensions import PRICE_LABEL, dimension, measure
+from steptime.guide.results import Result
+
+PLURALS = {
+    "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices",
+    "phase": "phases", "nodes": "numbers of nodes", "threads": "numbers of threads",
+}  # fmt: skip
+
+
+def plural(name: str) -> str:
+    label = dimension(name).label
+    return PLURALS.get(label, f"{label}s")
+
+
+def listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def warnings_of(result: Result, missing: int) -> Iterator[str]:
+    view, points = result.view, result.points
+    mixed: dict[str, int] = {}
+    for point in points:
+        for name, count in point.mixes.items():
+            mixed[name] = max(mixed.get(name, 0), count)
+    if mixed:
+        parts = [f"{count} {plural(name)}" for name, count in mixed.items()]
+        verb = "averages" if view.agg == "mean" else "is the median over" if view.agg == "median" else f"is the {view.agg} of"
+        yield f"a point {verb} up to {listed(parts)}; filter or group by them to compare like with like"
+    if result.contended:
+        yield f"{result.contended} contended runs are left out; include them with contended=1"
+    if missing:
+        yield f"{missing} points are not shown: their runs do not say the {dimension(view.x).label}"
+    without = sum(p.status == "no figure" for p in points)
+    if without and view.y in ("speedup", "efficiency"):
+        yield f"{without} points have no run on one device to be measured against, so they have no {measure(view.y).label}"
+    elif without and view.y == "cost_per_million":
+        yield f"{without} points have no label {PRICE_LABEL}, so they have no cost"
+    elif without:
+        yield f"{without} points have no {measure(view.y).label}"

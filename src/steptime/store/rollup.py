@@ -1,0 +1,80 @@
+"""One row for each configuration and way of ending: what a chart of millions of runs is drawn from.
+
+A configuration is everything that says what was run. Its runs are reduced to count, extremes, mean, median and spread of
+each figure; contended runs are kept apart, so that they can be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steptime.store import tables
+from steptime.store.flatten import DIMENSIONS, FIGURES
+from steptime.store.tables import DATA_TYPE, NUMBERS
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEASURES = tuple(f for f in FIGURES if f not in ("ci_low", "ci_high"))
+ROWS_AT_ONCE = 2_000_000
+"""medians hold all values in memory"""
+
+
+def text(column: str) -> str:
+    """Any dimension as text; what is not said is empty."""
+    return f"coalesce({column}::VARCHAR, '')"
+
+
+def runs(source: str) -> str:
+    """Rows as the guide sees them: what is not said is an empty text, a number that is not said is NULL."""
+    dimensions = ", ".join(d if d in NUMBERS else f"coalesce({d}, '') AS {d}" for d in DIMENSIONS)
+    return f"""
+        SELECT config, id, file, place, labels, status, verdict, verdict = 'contended' AS contended, coalesce(sweep, '') AS sweep,
+            coalesce(started, '') AS started, coalesce(started, '')[:10] AS date, {DATA_TYPE} AS data_type, {dimensions},
+            {", ".join(FIGURES)}
+        FROM {source}"""
+
+
+def reduced(source: str, extra: Sequence[str] = ()) -> str:
+    """Runs (as `runs` gives them) to rows of the rollup; `extra` columns make separate rows of their values."""
+    keys = ["config", "status", "contended", *extra]
+    fixed = [d for d in (*DIMENSIONS, "data_type", "labels") if d not in extra]
+    figures = [
+        f"count({m}) AS {m}_n, min({m}) AS {m}_min, max({m}) AS {m}_max, avg({m}) AS {m}_mean, "
+        f"median({m}) AS {m}_median, stddev_samp({m}) AS {m}_sd"
+        for m in MEASURES
+    ]
+    return f"""
+        SELECT {", ".join(keys)}, {", ".join(f"any_value({d}) AS {d}" for d in fixed)}, count(*) AS n, {", ".join(figures)},
+            arg_max(ci_low, throughput) AS best_low, arg_max(ci_high, throughput) AS best_high,
+            arg_min(ci_low, throughput) AS worst_low, arg_min(ci_high, throughput) AS worst_high
+        FROM {source} GROUP BY {", ".join(keys)}"""
+
+
+def write(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], added: Sequence[str], old: str, target: str, rows: int
+) -> None:
+    """The rollup of all segments; where there is an old one, only the configurations of the added segments are made anew."""
+    connection.execute("DROP TABLE IF EXISTS rolled")
+    if old and added:
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE touched AS SELECT DISTINCT config FROM {tables.files(added)}")
+        source = f"({runs(tables.files(paths))} WHERE config IN (SELECT config FROM touched))"
+        connection.execute(f"CREATE TEMP TABLE rolled AS {reduced(source)}")
+        kept = f"SELECT * FROM {tables.files([old])} WHERE config NOT IN (SELECT config FROM touched)"
+        connection.execute(f"INSERT INTO rolled BY NAME {kept}")
+    else:
+        _in_parts(connection, paths, rows)
+    tables.copy(connection, "SELECT * FROM rolled", Path(target))
+    connection.execute("DROP TABLE rolled")
+
+
+def _in_parts(connection: duckdb.DuckDBPyConnection, paths: Sequence[str], rows: int) -> None:
+    parts = next(p for p in (1, 4, 16) if rows / p <= ROWS_AT_ONCE or p == 16)
+    digits = "0123456789abcdef"
+    for part in range(parts):
+        first = digits[part * 16 // parts : (part + 1) * 16 // parts]
+        condition = f"WHERE config[1] IN ({', '.join(tables.literal(d) for d in first)})" if parts > 1 else ""
+        query = reduced(f"({runs(tables.files(paths))} {condition})")
+        connection.execute(f"{'INSERT INTO rolled' if part else 'CREATE TEMP TABLE rolled AS'} {query}")

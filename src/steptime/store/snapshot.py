@@ -1,0 +1,94 @@
+"""The index at one moment, in an in-memory database. Never changed: who asks during a refresh gets the old answers, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from steptime.store import rollup, tables
+from steptime.store.flatten import DIMENSIONS
+from steptime.store.index import COLUMNS, Row
+from steptime.store.segments import Segments
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Where the values of a dimension are: in which word, from which bit on, how many."""
+
+    word: int
+    first: int
+    count: int
+
+    def values(self, words: Mapping[int, int]) -> int:
+        """How many of them are set."""
+        return (words[self.word] >> self.first & (1 << self.count) - 1).bit_count()
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Tables: `rows` as stored, `runs` as the guide sees them, `rollup` in memory.
+
+    Beside the dimensions the rollup has columns `word_0`, `word_1`, ..., in which each value of a dimension has a bit:
+    the number of different values in a group is then a count of bits, which costs a tenth of counting texts.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    version: str
+    rows: int
+    bits: dict[str, Bits]
+    """of the dimensions that have few enough values"""
+
+    @staticmethod
+    def of(segments: Segments) -> Snapshot:
+        connection = tables.connect()
+        connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
+        connection.execute(f"CREATE VIEW runs AS {rollup.runs('rows')}")
+        bits = _load(connection, tables.files([segments.rollup_path]))
+        return Snapshot(connection, segments.manifest.rollup, segments.manifest.rows, bits)
+
+    def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Rows of a query; values come only as parameters. Safe from any thread."""
+        return self.connection.cursor().execute(query, parameters or {}).fetchall()
+
+    def index_rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[Row]:
+        """Rows of a query on `rows` as `store.index.row_of` makes them."""
+        import json
+
+        columns = ", ".join(COLUMNS)
+        found = self.ask(f"SELECT {columns} FROM {query}", parameters)
+        labels = COLUMNS.index("labels")
+        return [dict(zip(COLUMNS, (*r[:labels], json.loads(r[labels]), *r[labels + 1 :]), strict=True)) for r in found]
+
+
+WORD_BITS = 63
+
+
+def _load(connection: duckdb.DuckDBPyConnection, source: str) -> dict[str, Bits]:
+    names = (*DIMENSIONS, "data_type")
+    lists = ", ".join(f"list_sort(list(DISTINCT {rollup.text(d)})) AS {d}" for d in names)
+    connection.execute(f"CREATE TABLE known AS SELECT {lists} FROM {source}")
+    counts = connection.execute(f"SELECT {', '.join(f'len({d})' for d in names)} FROM known").fetchall()[0]
+    bits = _packed({d: count for d, count in zip(names, counts, strict=True) if count and count <= WORD_BITS})
+    words: dict[int, list[str]] = {}
+    for name, place in bits.items():
+        position = f"list_position(known.{name}, {rollup.text(f'r.{name}')})"
+        words.setdefault(place.word, []).append(f"(1::UBIGINT << ({position} + {place.first - 1}))")
+    columns = "".join(f", {' | '.join(parts)} AS word_{word}" for word, parts in words.items())
+    connection.execute(f"CREATE TABLE rollup AS SELECT r.*{columns} FROM {source} r, known")
+    return bits
+
+
+def _packed(counts: dict[str, int]) -> dict[str, Bits]:
+    """The widest first, each into the first word that has room."""
+    used: list[int] = []
+    found = {}
+    for name in sorted(counts, key=lambda d: -counts[d]):
+        word = next((w for w, taken in enumerate(used) if taken + counts[name] <= WORD_BITS), len(used))
+        used += [0] if word == len(used) else []
+        found[name] = Bits(word, used[word], counts[name])
+        used[word] += counts[name]
+    return found

@@ -1,0 +1,178 @@
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from steptime.schema import Case, Contention, Printed, Record, Software, Source
+from steptime.store import segments as module
+from steptime.store.files import Store
+from steptime.store.index import row_of
+from steptime.store.segments import Manifest, Segments
+from steptime.store.snapshot import Snapshot
+from tests.stats.test_invariants import record as measured
+
+SOFTWARE = Software("3.11", "/p", "PyTorch", "2.13", "0")
+RECORDS = [
+    measured(),
+    replace(measured(), id="contended", contention=Contention("contended", "busy", 1.0, 1.0, 0.1, 3), software=SOFTWARE),
+    Record("failed", "out_of_memory", Case("mlp", "pytorch", 8, labels={"site": "a,b", "é": '"'}), "2026-01-02", "no room"),
+    Record("options", "crash", Case("mlp", "jax", 4, model_options={"width": 8}, devices=2, nodes=2), "2026-01-03", sweep="s"),
+    Record(
+        "imported", "ok",
+        Case("vgg16", "", 0, phase="", precision="", device="", devices=0, nodes=0, threads=0, data="", data_store=""),
+        "", origin="dlbs", printed=Printed(mean_speed=12.5, p95_seconds=0.1, peak_bytes=5),
+        source=Source("dlbs", "f.log", 3, "0", "DL380", "P100", "InfiniBand", "docker"),
+    ),
+    Record(
+        "derived", "ok", Case("vgg16", "caffe", 32, devices=2), "2018-06-04", origin="dlbs", printed=Printed(mean_seconds=0.5),
+        source=Source("dlbs", "f.log", 4, "0"),
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path / "results")
+    made.prepare()
+    return made
+
+
+def rows(segments):
+    return {row["id"]: row for row in Snapshot.of(segments).index_rows("rows")}
+
+
+def test_rows_of_the_index_are_those_that_the_records_give(store):
+    store.put(RECORDS[0])
+    store.put_all(RECORDS[1:])
+    segments = Segments(store)
+    assert segments.refresh()
+    assert rows(segments) == {record.id: row_of(record) for record in RECORDS}
+
+
+def test_only_new_files_are_read(store, monkeypatch):
+    store.put_all(RECORDS[:2])
+    segments = Segments(store)
+    segments.refresh()
+    taken = []
+    original = Segments._take
+    monkeypatch.setattr(Segments, "_take", lambda self, f, name, stamp: (taken.append(name), original(self, f, name, stamp))[1])
+    assert not segments.refresh()
+    store.put(RECORDS[2])
+    assert segments.refresh()
+    assert len(taken) == 1 and "failed" in taken[0]
+    assert set(rows(segments)) == {"x", "contended", "failed"}
+    again = Segments(store)
+    again.refresh()
+    assert len(taken) == 1, "another process reads what was derived already"
+    assert rows(again) == rows(segments)
+
+
+def test_the_rollup_after_many_small_additions_is_that_of_building_anew(store):
+    segments = Segments(store)
+    for number in range(20):
+        base = measured()
+        store.put(replace(base, id=f"r{number}", case=replace(base.case, batch=8 if number % 3 else 16)))
+        segments.refresh()
+    assert len(segments.manifest.segments) <= module.MOST_SMALL + 1
+    by_config = "SELECT * FROM rollup ORDER BY config"
+    grown = Snapshot.of(segments).ask(by_config)
+    segments.rebuild()
+    assert [[pytest.approx(v) if isinstance(v, float) else v for v in row] for row in grown] == [
+        list(r) for r in Snapshot.of(segments).ask(by_config)
+    ]
+
+
+def test_an_id_counts_once_however_often_it_is_stored(store):
+    store.put_all(RECORDS[:3])
+    segments = Segments(store)
+    segments.refresh()
+    (store.records_folder / "2020" / "01").mkdir(parents=True)
+    (path,) = store.paths()
+    (store.records_folder / "2020" / "01" / "copy.jsonl").write_bytes(path.read_bytes() * 2)
+    segments.refresh()
+    assert segments.manifest.rows == 3
+
+
+def test_what_is_taken_away_is_no_longer_there(store):
+    first = store.put(RECORDS[0])
+    store.put(RECORDS[2])
+    segments = Segments(store)
+    segments.refresh()
+    first.unlink()
+    assert segments.refresh()
+    assert set(rows(segments)) == {"failed"}
+
+
+def test_damaged_files_and_lines_go_into_quarantine_and_the_rest_counts(store):
+    path = store.put_all(RECORDS[:3])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], b'{"torn\n', lines[1], b'{"id": 5}\n', lines[2]]))
+    single = store.put(RECORDS[3])
+    single.write_text('{"half')
+    segments = Segments(store)
+    segments.refresh()
+    assert set(rows(segments)) == {"x", "contended", "failed"}
+    assert sorted("line" in d.reason for d in segments.damaged) == [False, True, True]
+    assert len(list((store.root / "quarantine").glob("*.reason.txt"))) == 3
+    assert not Segments(store).refresh() or set(rows(segments)) == {"x", "contended", "failed"}
+
+
+def test_a_store_that_cannot_be_written_is_indexed_all_the_same(store, monkeypatch):
+    store.put_all(RECORDS)
+
+    def refuse(*_):
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(module, "_wait_for", refuse)
+    segments = Segments(store)
+    segments.refresh()
+    assert len(rows(segments)) == len(RECORDS)
+    assert not (store.root / "index" / "manifest.json").exists()
+
+
+def test_an_index_of_another_format_or_with_lost_segments_is_built_anew(store):
+    store.put_all(RECORDS)
+    segments = Segments(store)
+    segments.refresh()
+    manifest = store.root / "index" / "manifest.json"
+    for damage in ('{"format": 999}', "nonsense", None):
+        if damage is None:
+            next((store.root / "index").glob("*[0-9a-f].parquet")).unlink()
+        else:
+            manifest.write_text(damage)
+        again = Segments(store)
+        assert again.refresh()
+        assert len(rows(again)) == len(RECORDS)
+
+
+def test_many_processes_write_and_index_at_once_and_nothing_is_lost_or_doubled(store):
+    program = (
+        "import sys; from pathlib import Path; from dataclasses import replace\n"
+        "from steptime.schema import Case, Record; from steptime.store.files import Store\n"
+        "from steptime.store.segments import Segments\n"
+        "store = Store(Path(sys.argv[1])); segments = Segments(store)\n"
+        "for i in range(8):\n"
+        "    store.put(Record(f'{sys.argv[2]}-{i}', 'crash', Case('mlp', 'null', 8), '2026-01-01'))\n"
+        "    segments.refresh()\n"
+    )
+    workers = [subprocess.Popen([sys.executable, "-c", program, str(store.root), str(w)]) for w in range(3)]
+    segments, stop, seen = Segments(store), threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            segments.refresh()
+            seen.append(Snapshot.of(segments).ask("SELECT count(*), count(DISTINCT id) FROM rows")[0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert [worker.wait(timeout=60) for worker in workers] == [0, 0, 0]
+    stop.set()
+    reader.join()
+    assert all(count == distinct for count, distinct in seen)
+    assert [count for count, _ in seen] == sorted(count for count, _ in seen)
+    final = Segments(store)
+    final.refresh()
+    assert len(rows(final)) == 24
+    assert final.manifest != Manifest()
