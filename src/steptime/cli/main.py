@@ -21,6 +21,8 @@ VERBS = {
     "archive": "move old results aside, and back",
     "list": "the records in the store",
     "show": "one record, in full",
+    "chart": "any chart of the records, as a table or a picture",
+    "compare": "runs, or groups of runs, against each other",
     "export": "records as CSV or JSON for other tools",
     "import": "results of other tools, as records",
     "plans": "the experiments that come with steptime",

@@ -58,7 +58,7 @@ def scaling(snapshot: Snapshot, view: View) -> Scaling:
         lines += found
         contended += left_out
     lines = [line for line in lines if line.shown - {1}]  # what ran on one device only has nothing to say here
-    apart = [d for d in _columns(view) if len({line.values[d] for line in lines}) > 1]
+    apart = [d for d in _columns(view) if d != "backend" and len({line.values[d] for line in lines}) > 1]
     shown = [d for d in view.group if view.resolved(d) in _columns(view)]
     shown += [d for d in apart if d not in {view.resolved(s) for s in shown} and d != view.resolved("batch")]
     batches = view.resolved("batch") in apart

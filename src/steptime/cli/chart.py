@@ -1,0 +1,104 @@
+"""`steptime chart`: any chart of the Performance Guide, without a browser."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from steptime.cli.options import json_option, open_store, store_option
+
+
+@click.command("chart")
+@click.option("--x", default="model", show_default=True, help="Dimension of the horizontal axis; label.NAME for a label.")
+@click.option("--y", default="throughput", show_default=True, help="Measure: throughput, batch_time_ms, p95_ms, efficiency, ...")
+@click.option("--group", default="", metavar="D,..", help="One to three dimensions, whose values make the series.")
+@click.option("--filter", "-f", "filters", multiple=True, metavar="D=V,..", help="Only runs with these values; 8..64 is a range.")
+@click.option("--series", "-s", multiple=True, metavar="'NAME: D=V,..; D=V'", help="A named series with filters of its own.")
+@click.option("--facet", default="", metavar="D", help="A small chart for each value.")
+@click.option("--agg", default="best", show_default=True, help="best, min, max, mean or median.")
+@click.option("--scaling", default="weak", show_default=True, help="weak: batch is the replica batch; strong: the effective one.")
+@click.option("--log", default="", metavar="x|y|xy", help="Logarithmic axes.")
+@click.option("--baseline", default="", metavar="SERIES", help="Show everything relative to this series, or value of x.")
+@click.option("--range", "limits", default="", metavar="V,..|LOW..HIGH", help="The values of x to show.")
+@click.option("--contended", is_flag=True, help="Count runs that something else disturbed.")
+@click.option("--view", "kind", default="chart", show_default=True, help="chart, scaling, coverage or runs.")
+@click.option("--url", default="", metavar="ADDRESS", help="Take all of this from an address of the guide.")
+@click.option("--theme", default="light", show_default=True, help="light or dark.")
+@click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .csv, .json or .vl.json.")
+@json_option
+@store_option
+def command(output: str, theme: str, as_json: bool, store_path: str | None, url: str, **said: Any) -> int:
+    """Chart the records: choose axes, filter, group, compare.
+
+    Prints a table of the points; with -o, writes a picture or the data instead.
+    """
+    from steptime.guide.engine import Guide
+    from steptime.guide.export import suffix_of
+    from steptime.guide.notebook import Drawn, answer_of
+    from steptime.guide.results import plain
+    from steptime.guide.state import View
+    from steptime.guide.theme import theme as known_theme
+
+    view = View.parse(url.rpartition("?")[2]) if url else _view(**said)
+    suffix = suffix_of(output) if output else ""
+    known_theme(theme)
+    guide = Guide(open_store(store_path))
+    guide.refresh()
+    for damaged in guide.damaged:
+        print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
+    answer = answer_of(guide, view)
+    for warning in getattr(answer, "warnings", ()):
+        print(f"steptime: {warning}", file=sys.stderr)
+    if suffix:
+        Drawn(answer).save(output, theme)
+    elif as_json:
+        rows = plain(answer)
+        for row in rows.get("points") or rows.get("lines") or rows.get("cells") or rows.get("rows") or []:
+            print(json.dumps(row))
+    else:
+        _print(answer, guide.size)
+    return 0
+
+
+def _view(**said: Any) -> Any:
+    from steptime.guide import notation
+    from steptime.guide.state import Series, View, checked
+
+    return checked(
+        View(
+            kind=said["kind"],
+            x=said["x"],
+            y=said["y"],
+            group=tuple(v.strip() for v in said["group"].split(",") if v.strip()),
+            facet=said["facet"],
+            agg=said["agg"],
+            scaling=said["scaling"],
+            log=said["log"],
+            baseline=said["baseline"],
+            range=notation.values_of(said["limits"]) if said["limits"] else (),
+            contended=said["contended"],
+            series=tuple(Series.parse(text) for text in said["series"]),
+            filters=notation.canonical(pair for text in said["filters"] for pair in notation.filters_of(text)),
+        )
+    )
+
+
+def _print(answer: Any, size: int) -> None:
+    from steptime.cli.printing import table
+    from steptime.guide.export import table as rows_of
+
+    header, rows = rows_of(answer)
+    if not rows:
+        print("no records: `steptime run` makes some" if not size else "no run passes the filters", file=sys.stderr)
+        return
+    kept = [i for i in range(len(header)) if any(row[i] not in (None, "", 0, {}) for row in rows)]
+    print(table([header[i] for i in kept], [[_cell(row[i]) for i in kept] for row in rows]))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+    return "" if value is None else str(value)

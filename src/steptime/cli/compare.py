@@ -1,0 +1,123 @@
+"""`steptime compare`: by how much, how sure, and what else is not the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from steptime.cli.options import json_option, open_store, store_option
+from steptime.errors import UnknownName, UsageError
+
+VERDICTS = ("faster", "slower", "same", "undecided", "no figure")
+
+
+@click.command("compare")
+@click.argument("sides", metavar="A B...", nargs=-1, required=True)
+@click.option("--y", default="throughput", show_default=True, help="Measure: throughput, batch_time_ms, p95_ms, peak_bytes, ...")
+@click.option("--filter", "-f", "filters", multiple=True, metavar="D=V,..", help="Only runs with these values, on all sides.")
+@click.option("--margin", default="2%", show_default=True, help="Differences within this are of no consequence.")
+@click.option("--fail-on", default="", metavar="VERDICT,..", help="Exit with 1 if one of these is found: slower,undecided.")
+@click.option("--contended", is_flag=True, help="Count runs that something else disturbed.")
+@click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .json or .vl.json.")
+@json_option
+@store_option
+def command(
+    sides: tuple[str, ...], y: str, filters: tuple[str, ...], margin: str, fail_on: str, contended: bool, output: str,
+    as_json: bool, store_path: str | None,
+) -> int:  # fmt: skip
+    """Compare runs, or groups of runs, with the first of them.
+
+    A and B are ids of runs (or `last`), or filters such as 'framework=PyTorch; precision=fp32', which may have a name in
+    front: 'torch: framework=PyTorch'.
+    """
+    from steptime.guide.compare import compare
+    from steptime.guide.engine import Guide
+    from steptime.guide.export import suffix_of
+    from steptime.guide.notebook import Drawn
+    from steptime.guide.results import plain
+
+    failing = [verdict for verdict in (part.strip() for part in fail_on.split(",")) if verdict]
+    for verdict in failing:
+        if verdict not in VERDICTS:
+            raise UnknownName("verdict", verdict, VERDICTS)
+    if output:
+        suffix_of(output)
+    store = open_store(store_path)
+    view = _view(store, sides, y, filters, contended)
+    guide = Guide(store)
+    guide.refresh()
+    found = compare(guide.snapshot, store, view, _margin(margin))
+    if output:
+        Drawn(found).save(output)
+    if as_json:
+        print(json.dumps(plain(found)))
+    elif not output:
+        _print(found)
+    return 1 if any(difference.verdict in failing for difference in found.differences) else 0
+
+
+def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], contended: bool) -> Any:
+    from steptime.guide import notation
+    from steptime.guide.state import Series, View, checked
+
+    if len(sides) < 2:
+        raise UsageError("compare takes two or more runs or filters; `steptime list` shows ids")
+    described = ["=" in side for side in sides]
+    if any(described) and not all(described):
+        raise UsageError("compare takes either ids of runs or filters (DIMENSION=VALUE), not both at once")
+    common = notation.canonical(pair for text in filters for pair in notation.filters_of(text))
+    if not described[0]:
+        runs = tuple(store.find(side).id for side in sides)
+        return checked(View(kind="compare", y=y, runs=runs, filters=common, contended=contended))
+    series = tuple(
+        Series.parse(side)
+        if len(notation.split(side.partition("=")[0], ":")) > 1
+        else Series(side.strip(), notation.filters_of(side))
+        for side in sides
+    )
+    return checked(View(kind="compare", y=y, series=series, filters=common, contended=contended))
+
+
+def _margin(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise UsageError(f"--margin takes a share, such as 2% or 0.02; got '{text}'")
+    return value
+
+
+def _print(found: Any) -> None:
+    from steptime.cli.printing import table
+    from steptime.guide.dimensions import measure
+    from steptime.guide.theme import shown, status_words
+
+    of = measure(found.view.y)
+    header = (
+        "",
+        f"{of.label}{f' ({of.unit})' if of.unit and of.form == 'number' else ''}",
+        "95% interval",
+        "runs",
+        "ratio",
+        "verdict",
+    )
+    verdicts = [None, *found.differences]
+    lines = []
+    for side, difference in zip(found.sides, verdicts, strict=True):
+        value = shown(side.value, of) if side.value is not None else status_words(side.status)
+        interval = f"{shown(side.low, of)} to {shown(side.high, of)}" if side.low is not None else ""
+        ratio = f"{difference.ratio:.4g}" if difference and difference.ratio else ""
+        lines.append([side.name, value, interval, str(side.runs), ratio, difference.verdict if difference else "baseline"])
+    print(table(header, lines))
+    for difference in found.differences:
+        print(f"\n{difference.words}" + (f"\n  {difference.basis}" if difference.basis else ""))
+    if found.differing:
+        print("\nwhat differs")
+        rows = [[d.section, d.name, *d.values] for d in found.differing]
+        print(table(("", "", *(side.name for side in found.sides)), rows))
+    for warning in found.warnings:
+        print(f"steptime: {warning}", file=sys.stderr)
