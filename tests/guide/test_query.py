@@ -142,7 +142,7 @@ def test_labels_are_dimensions_and_a_price_makes_a_cost(guide_of):
     assert values(result) == {"a, b": 50.0, "psc": 100.0}
     cost = guide.query(View.of(x="label.site", y="cost_per_million"))
     assert values(cost) == {"a, b": None, "psc": pytest.approx(10.0)}
-    assert "1 points have no label price_per_hour" in cost.warnings[0]
+    assert "1 point has no label price_per_hour" in cost.warnings[0]
     assert guide.labels() == ["label.price_per_hour", "label.site"]
 
 
@@ -150,7 +150,7 @@ def test_speedup_needs_a_run_on_one_device(guide_of):
     guide = guide_of(*(run(100 * n**0.5, devices=n, model="a") for n in (1, 4)), run(500.0, devices=4, model="b"))
     speedup = guide.query(View.of(x="model", y="speedup", filters={"replicas": 4}))
     assert values(speedup) == {"a": pytest.approx(2.0), "b": None}
-    assert "1 points have no run on one device" in speedup.warnings[0]
+    assert "1 point has no run on one device" in speedup.warnings[0]
     efficiency = guide.query(View.of(x="model", y="efficiency", filters={"replicas": 4}))
     assert values(efficiency)["a"] == pytest.approx(0.5)
     (a, _) = efficiency.points
@@ -246,7 +246,7 @@ def test_scaling_has_an_ideal_line_only_where_there_is_a_run_on_one_device(guide
     assert [(p.throughput, p.ideal, p.speedup, p.status) for p in b.points] == [
         (200.0, None, None, "ok"), (400.0, None, None, "ok"), (None, None, None, "out_of_memory"),
     ]  # fmt: skip
-    assert found.warnings == ("1 lines have no run on one device, so they have no speed-up, no efficiency and no ideal line",)
+    assert found.warnings == ("1 line has no run on one device, so no speed-up, no efficiency and no ideal line",)
     (hidden, _) = guide.scaling(View.of(kind="scaling", filters={"replicas": "2..4"})).lines
     assert [p.devices for p in hidden.points] == [2, 4]
     assert hidden.base == 100.0

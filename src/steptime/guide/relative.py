@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steptime.errors import UnknownName
 from steptime.guide.results import Mean, Point, Result
+from steptime.guide.warnings import counted
 
 
 def ratio(point: Point, base: Point) -> tuple[float, float | None, float | None]:
@@ -48,7 +49,7 @@ def relative(result: Result) -> Result:
         else:
             value, low, high = ratio(point, base)
             points.append(replace(point, value=value, low=low, high=high))
-    words = f"{missing} points are not shown relative to {name}: it has no figure there"
+    words = f"{counted(missing, 'point', 'are')} not shown relative to {name}: it has no figure there"
     return replace(
         result,
         points=tuple(points),

@@ -13,6 +13,7 @@ from steptime.guide.relative import ratio
 from steptime.guide.results import Point, Scaling, ScalingLine, ScalingPoint
 from steptime.guide.select import Select, narrowed
 from steptime.guide.state import View
+from steptime.guide.warnings import counted, left_out
 from steptime.schema import OK
 from steptime.store.snapshot import Snapshot
 
@@ -130,9 +131,9 @@ def _warnings(view: View, made: list[ScalingLine], total: int, contended: int) -
     found = []
     alone = sum(line.base is None for line in made)
     if alone:
-        found.append(f"{alone} lines have no run on one device, so they have no speed-up, no efficiency and no ideal line")
+        found.append(f"{counted(alone, 'line', 'have')} no run on one device, so no speed-up, no efficiency and no ideal line")
     if total > len(made):
         found.append(f"{total - len(made)} of {total} lines are not shown; filter to choose")
     if contended:
-        found.append(f"{contended} contended runs are left out; include them with contended=1")
+        found.append(left_out(contended))
     return found

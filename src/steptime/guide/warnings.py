@@ -22,6 +22,16 @@ def listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def counted(count: int, noun: str, verb: str) -> str:
+    """'1 point has', '2 points have'."""
+    single = {"have": "has", "are": "is"}[verb]
+    return f"{count} {noun} {single}" if count == 1 else f"{count} {noun}s {verb}"
+
+
+def left_out(contended: int) -> str:
+    return f"{counted(contended, 'contended run', 'are')} left out; include {'it' if contended == 1 else 'them'} with contended=1"
+
+
 def warnings_of(result: Result, missing: int) -> Iterator[str]:
     view, points = result.view, result.points
     mixed: dict[str, int] = {}
@@ -33,13 +43,13 @@ def warnings_of(result: Result, missing: int) -> Iterator[str]:
         verb = "averages" if view.agg == "mean" else "is the median over" if view.agg == "median" else f"is the {view.agg} of"
         yield f"a point {verb} up to {listed(parts)}; filter or group by them to compare like with like"
     if result.contended:
-        yield f"{result.contended} contended runs are left out; include them with contended=1"
+        yield left_out(result.contended)
     if missing:
-        yield f"{missing} points are not shown: their runs do not say the {dimension(view.x).label}"
+        yield f"{counted(missing, 'point', 'are')} not shown: the runs do not say the {dimension(view.x).label}"
     without = sum(p.status == "no figure" for p in points)
     if without and view.y in ("speedup", "efficiency"):
-        yield f"{without} points have no run on one device to be measured against, so they have no {measure(view.y).label}"
+        yield f"{counted(without, 'point', 'have')} no run on one device to be measured against, so no {measure(view.y).label}"
     elif without and view.y == "cost_per_million":
-        yield f"{without} points have no label {PRICE_LABEL}, so they have no cost"
+        yield f"{counted(without, 'point', 'have')} no label {PRICE_LABEL}, so no cost"
     elif without:
-        yield f"{without} points have no {measure(view.y).label}"
+        yield f"{counted(without, 'point', 'have')} no {measure(view.y).label}"
