@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from guide_scale import guide_scale
 from slurm_array import slurm_200
 
 from steptime.backends.base import find
@@ -44,6 +45,9 @@ LIMITS = {
     "slurm_submit_200": (2.0, "at most"),
     "slurm_status_200": (0.3, "at most"),
     "slurm_records_200": (200.0, "at least"),
+    "guide_query_ms": (60.0, "at most"),
+    "guide_facets_ms": (150.0, "at most"),
+    "ingest_per_s": (80_000.0, "at least"),
 }
 
 
@@ -55,6 +59,7 @@ def main() -> int:
         loop_overhead_us,
         list_10000,
         plan_100000,
+        guide_scale,
         import_4000,
         harness_overhead,
         sweep_efficiency,

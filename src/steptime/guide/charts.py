@@ -92,17 +92,16 @@ def _panel(result: Result, points: list[Point], look: str, width: int | str, hei
     data = rows(result, points)
     named = dimension(view.x).kind == "text"
     bars = named and "y" not in view.log and len(data) <= MOST_BARS
-    x, y = _x(result, data), _y(result, data)
+    x, y = _x(result, data, width if isinstance(width, int) else 800), _y(result, data)
     colour = _colour(result)
     series = {"xOffset": {"field": "series", "sort": list(_names(result))}} if named and len(result.series) > 1 else {}
     base: Spec = {"x": x, **series}
     layers: list[Spec] = []
-    if view.baseline:
-        layers.append(
-            {"mark": {"type": "rule", "strokeDash": [4, 4], "color": theme(look)["quiet"]}, "encoding": {"y": {"datum": 1}}}
-        )
     layers += _marks(base, y, colour, bars, named, len(result.series) > 1)
     layers += _intervals(base, y, data, look, bars)
+    if view.baseline:
+        rule = {"type": "rule", "strokeDash": [4, 4], "color": theme(look)["quiet"]}
+        layers.append({"mark": rule, "encoding": {"y": {"datum": 1}}})
     room = (width if isinstance(width, int) else 800) / max(len(result.xs) * len(result.series), 1)
     layers += _labels(base, y, look, len(result.series) > 1) if bars and room >= LABEL_ROOM else []
     layers += _words(base, data, look, named)
@@ -114,13 +113,13 @@ def _names(result: Result) -> tuple[str, ...]:
     return tuple(s or label for s in result.series)
 
 
-def _x(result: Result, data: list[dict[str, Any]]) -> Spec:
+def _x(result: Result, data: list[dict[str, Any]], width: int) -> Spec:
     view, of = result.view, dimension(result.view.x)
     axis: Spec = {"labelAngle": 0}
     if of.kind == "text":
         values = [x or UNKNOWN for x in result.xs] + ([GEOMETRIC_MEAN] if any(r["x"] == GEOMETRIC_MEAN for r in data) else [])
         longest = max((len(v) for v in values), default=0)
-        axis = {"labelAngle": -35 if longest * len(values) > 110 else 0}
+        axis = {"labelAngle": -35 if longest * 7.5 * len(values) > width else 0}
         scale: Spec = {"paddingInner": 0.25, "paddingOuter": 0.12}
         return {"field": "x", "type": "nominal", "sort": values, "title": of.label, "axis": axis, "scale": scale}
     if of.kind == "date":

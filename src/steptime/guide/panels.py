@@ -47,7 +47,7 @@ def scaling_spec(scaling: Scaling, look: str = "light", width: int = 380, height
     words = "the replica batch stays the same" if scaling.view.scaling == "weak" else "the effective batch stays the same"
     panels = [
         {"width": width, "height": height, "layer": [*speed, ideal]},
-        {"width": width, "height": height, "layer": [one, *share]},
+        {"width": width, "height": height, "layer": [*share, one]},
     ]
     title = f"{scaling.view.scaling.capitalize()} scaling"
     subtitle = f"{words} · dashed: ideal · whiskers: 95% intervals"
@@ -88,7 +88,8 @@ def coverage_spec(coverage: Coverage, look: str = "light") -> Spec:
     cell = {"mark": {"type": "rect", "cornerRadius": 3, "stroke": theme(look)["background"], "strokeWidth": 3},
             "encoding": {"x": x, "y": y, "color": colour, "opacity": faint,
                          "tooltip": [{"field": name} for name in ("x", "row", "status", "runs")]}}  # fmt: skip
-    text = {"transform": [{"filter": "isValid(datum.runs)"}], "mark": {"type": "text", "color": "#ffffff", "fontSize": 11, "fontWeight": 600},
+    text = {"transform": [{"filter": "isValid(datum.runs)"}],
+            "mark": {"type": "text", "color": "#ffffff", "fontSize": 11, "fontWeight": 600},
             "encoding": {"x": x, "y": y, "text": {"field": "runs", "type": "quantitative"}}}  # fmt: skip
     total, measured = len(coverage.cells), coverage.counts.get("ok", 0)
     size = {"width": {"step": 54}, "height": {"step": 34}}
@@ -120,7 +121,7 @@ def compare_spec(comparison: Comparison, look: str = "light", width: int = 460) 
              "transform": [{"filter": "isValid(datum.ratio)"}],
              "encoding": {"y": y, "x": x, "color": colour, "tooltip": [{"field": "words"}]}}  # fmt: skip
     top = _top(look, f"Compared with {first}", "dots: ratio · lines: its 95% interval")
-    return {**top, "width": width, "height": {"step": 46}, "data": {"values": rows}, "layer": [one, interval, point]}  # fmt: skip
+    return {**top, "width": width, "height": {"step": 46}, "data": {"values": rows}, "layer": [interval, one, point]}  # fmt: skip
 
 
 def steps_spec(record: Record, look: str = "light", width: int | str = 760, height: int = 240) -> Spec:

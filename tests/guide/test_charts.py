@@ -1,0 +1,116 @@
+"""Specifications are drawn by the real renderer, which refuses what is not Vega-Lite."""
+
+import json
+
+import pytest
+
+from steptime.errors import UnknownName
+from steptime.guide import charts, export, panels
+from steptime.guide.notebook import answer_of, rendered, spec_of
+from steptime.guide.results import plain
+from steptime.guide.state import View
+from steptime.schema import Steps
+from tests.guide.conftest import everything, run
+
+
+@pytest.fixture(scope="module")
+def guide(tmp_path_factory):
+    from steptime.guide.engine import Guide
+    from steptime.store.files import Store
+
+    store = Store(tmp_path_factory.mktemp("charts"))
+    store.put_all([*everything(), run(3.0, model="<script>alert(1)</script>")])
+    return Guide(store)
+
+
+VIEWS = [
+    "group=precision",
+    "group=precision&facet=framework",
+    "group=precision&baseline=fp32&log=y",
+    "x=replicas&group=model&log=xy",
+    "x=date&group=framework&agg=mean",
+    "y=limit_share",
+    "y=peak_bytes&x=precision",
+    "model=nothing",
+    "view=scaling",
+    "view=scaling&model=nothing",
+    "view=coverage&group=precision",
+    "view=compare&series=a: framework=JAX&series=b: framework=PyTorch",
+]
+
+
+@pytest.mark.parametrize("query", VIEWS)
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_every_answer_can_be_drawn(guide, query, look):
+    svg = rendered(answer_of(guide, View.parse(query)), "svg", look).decode()
+    assert svg.startswith("<svg")
+    assert "<script>" not in svg
+
+
+def drawn_text(guide, query):
+    return rendered(answer_of(guide, View.parse(query)), "svg").decode()
+
+
+def test_what_has_no_figure_is_written_in_words_and_not_drawn_as_zero(guide):
+    query = "group=precision&framework=PyTorch"
+    text = drawn_text(guide, query)
+    assert "out of memory" in text and "not run" in text
+    rows = charts.rows(guide.query(View.parse(query)), list(guide.query(View.parse(query)).points))
+    assert all("value" not in row for row in rows if row["status"] != "ok")
+
+
+def test_titles_say_what_is_shown_and_which_way_is_better(guide):
+    text = drawn_text(guide, "y=batch_time_ms&group=precision&phase=training")
+    for words in ("Batch time by model", "lower is better", "batch time (ms)", "phase: training", "precision"):
+        assert words in text
+
+
+def test_relative_charts_have_the_geometric_mean(guide):
+    assert "geometric mean" in drawn_text(guide, "group=precision&baseline=fp32&framework=PyTorch&replicas=1")
+
+
+def test_values_of_x_keep_their_order(guide):
+    spec = charts.spec(guide.query(View.parse("x=precision&group=model")))
+    assert spec["layer"][0]["encoding"]["x"]["sort"] == ["fp64", "fp32", "fp16", "int8"]
+
+
+def test_log_axes_have_points_and_no_end_of_an_interval_at_zero(guide):
+    spec = charts.spec(guide.query(View.parse("group=precision&log=y&agg=mean&framework=PyTorch&replicas=1")))
+    assert all(layer["mark"]["type"] != "bar" for layer in spec["layer"])
+    assert all(row["low"] > 0 for row in spec["data"]["values"] if "low" in row)
+
+
+def test_specifications_are_plain_json_without_addresses_of_data(guide):
+    for query in VIEWS:
+        text = json.dumps(spec_of(answer_of(guide, View.parse(query))), allow_nan=False)
+        assert '"url"' not in text
+
+
+def test_the_suffix_decides_what_is_written(guide):
+    result = guide.query(View.parse("group=precision"))
+    assert rendered(result, "png").startswith(b"\x89PNG")
+    assert rendered(result, "pdf").startswith(b"%PDF")
+    header, *lines = rendered(result, "csv").decode().splitlines()
+    assert header.startswith("facet,series,x,value,low,high,runs")
+    assert len(lines) == len(result.points)
+    assert json.loads(rendered(result, "json")) == json.loads(json.dumps(plain(result)))
+    assert json.loads(rendered(result, "vl.json"))["$schema"].endswith("vega-lite/v5.json")
+    assert export.suffix_of("a/b.vl.json") == "vl.json"
+    with pytest.raises(UnknownName, match="csv, json, pdf, png, svg, vl.json"):
+        export.suffix_of("out.gif")
+
+
+def test_the_steps_of_a_run_show_warm_up_and_are_thinned_to_what_matters():
+    from dataclasses import replace
+
+    seconds = [0.5] * 3 + [0.01] * 20_000
+    seconds[7777] = 0.09
+    record = replace(run(10.0), steps=Steps(seconds, 3, "", "steps"))
+    spec = panels.steps_spec(record)
+    rows = spec["data"]["values"]
+    assert len(rows) <= panels.MOST_STEPS
+    assert any(row["ms"] == pytest.approx(90) for row in rows)
+    assert {row["part"] for row in rows} == {"warm-up", "steady"}
+    assert export.picture(spec, "svg").startswith(b"<svg")
+    assert sum(row["steps"] for row in panels.histogram_spec(record)["data"]["values"]) == 20_000
+    assert export.picture(panels.histogram_spec(run(10.0)), "svg").startswith(b"<svg")
