@@ -2,8 +2,6 @@ import math
 import statistics
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from steptime.errors import UnknownName
 from steptime.guide.runs import runs_view
@@ -183,21 +181,9 @@ def test_counts_of_a_filter_leave_out_its_own_dimension(guide_of):
     assert facets["status"] == {"ok": (6, False)}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("ab"), st.sampled_from(["fp32", "fp16"]), st.sampled_from([1, 2]), st.booleans()), max_size=4
-    )
-)
-def test_choosing_any_value_that_a_filter_offers_leaves_as_many_runs_as_it_says(full_guide, choices):
-    guide = full_guide
-    filters: dict[str, list[str]] = {}
-    for model, precision, replicas, both in choices:
-        filters = {
-            "model": ["alexnet" if model == "a" else "vgg16"],
-            **({"precision": [precision]} if both else {"replicas": [str(replicas)]}),
-        }
-    view = View.of(filters=filters)
+@pytest.mark.parametrize("query", ["", "model=vgg16&precision=fp16", "replicas=2..", "framework=JAX&date=2026-01-02"])
+def test_choosing_any_value_that_a_filter_offers_leaves_as_many_runs_as_it_says(full_guide, query):
+    guide, view = full_guide, View.parse(query)
     for facet in guide.facets(view, ["model", "precision", "framework", "date"]):
         for value in facet.values:
             chosen = view.but(filters=tuple(sorted({**dict(view.filters), facet.dimension: (value.value,)}.items())))

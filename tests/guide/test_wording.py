@@ -1,7 +1,7 @@
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from steptime import guide
 from steptime.cli.chart import _view as view_of_command
@@ -11,6 +11,7 @@ from steptime.guide.wording import as_command, as_python, as_url
 from tests.guide.test_state import views
 
 
+@settings(max_examples=25)
 @given(views().filter(lambda v: v.kind not in ("run", "compare") and not v.runs))
 def test_the_command_of_a_view_asks_the_same(view):
     words = shlex.split(as_command(view))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.schema import Case, Contention, Printed, Record, Software, Source
+from steptime.schema import Allocation, Case, Contention, Printed, Record, Software, Source
 from steptime.store import segments as module
 from steptime.store.files import Store
 from steptime.store.index import row_of
@@ -29,6 +29,12 @@ RECORDS = [
         "derived", "ok", Case("vgg16", "caffe", 32, devices=2), "2018-06-04", origin="dlbs", printed=Printed(mean_seconds=0.5),
         source=Source("dlbs", "f.log", 4, "0"),
     ),
+    Record(
+        "told", "ok", Case("vgg16", "caffe", 0, devices=2), "2018-06-04", origin="dlbs",
+        printed=Printed(mean_seconds=0.5, effective_batch=64), source=Source("dlbs", "f.log", 5, "0"),
+    ),
+    replace(measured(), id="given", allocation=Allocation("site", "77_1", "gpu", ran_on="cpu", queue_seconds=3.5)),
+    Record("lost", "node_failure", Case("mlp", "jax", 4, device="k80"), "2026", allocation=Allocation("s", "7", ran_on="cuda")),
 ]  # fmt: skip
 
 

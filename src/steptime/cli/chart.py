@@ -50,8 +50,6 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
     for damaged in guide.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
     answer = answer_of(guide, view)
-    for warning in getattr(answer, "warnings", ()):
-        print(f"steptime: {warning}", file=sys.stderr)
     if suffix:
         Drawn(answer).save(output, theme)
     elif as_json:
@@ -60,6 +58,8 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
             print(json.dumps(row))
     else:
         _print(answer, guide.size)
+    for warning in getattr(answer, "warnings", ()):
+        print(f"steptime: {warning}", file=sys.stderr)
     return 0
 
 

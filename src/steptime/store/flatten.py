@@ -15,7 +15,7 @@ from typing import Any, Union
 import msgspec
 import numpy as np
 
-from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Case, Machine, Record, Software, Source, Steps
+from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Allocation, Case, Machine, Printed, Record, Software, Source, Steps
 from steptime.store.index import Row, row_of
 
 DIMENSIONS = (
@@ -24,10 +24,10 @@ DIMENSIONS = (
     "effective_batch", "threads", "optimizer", "origin",
 )  # fmt: skip
 """columns that say what was run; with the labels they make a configuration"""
-TEXTS = ("id", "status", "verdict", "started", "sweep", "message")
+TEXTS = ("id", "status", "verdict", "started", "sweep", "message", "job", "partition", "device_asked")
 FIGURES = (
     "batch_time_ms", "throughput", "uncertainty", "jitter", "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms",
-    "limit_share", "peak_bytes",
+    "limit_share", "peak_bytes", "queue_seconds",
 )  # fmt: skip
 
 RAW = ("case", "software", "machine", "steps")
@@ -64,7 +64,7 @@ class Columns:
     codes: list[int] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
-    texts: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in TEXTS})
+    texts: dict[str, list[str | None]] = field(default_factory=lambda: {name: [] for name in TEXTS})
     figures: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in FIGURES})
     dimensions: list[Row] = field(default_factory=list)
 
@@ -116,6 +116,10 @@ class Flattener:
         for name in ("id", "status", "started", "sweep", "message"):
             texts[name].append(getattr(record, name))
         texts["verdict"].append(record.contention.verdict if record.contention else "")
+        given = record.allocation
+        texts["job"].append(given.job if given else None)
+        texts["partition"].append(given.partition if given else None)
+        texts["device_asked"].append(columns.dimensions[code]["device_asked"])
         for name, value in zip(FIGURES, self._figures(record, code)):
             figures[name].append(value)
         return ""
@@ -123,17 +127,21 @@ class Flattener:
     def _code(self, record: Any) -> int:
         source = record.source
         places = (source.server, source.device, source.interconnect, source.runtime) if source else None
-        key = (bytes(record.case), bytes(record.software), bytes(record.machine), record.origin, places)
+        ran_on = record.allocation.ran_on if record.allocation else ""
+        batch = record.printed.effective_batch if record.printed and record.status == OK else None
+        key = (bytes(record.case), bytes(record.software), bytes(record.machine), record.origin, places, ran_on, batch)
         code = self._known.get(key)
         if code is None:
             code = self._known[key] = len(self.columns.dimensions)
-            self.columns.dimensions.append(self._dimensions(record, places))
+            self.columns.dimensions.append(self._dimensions(record, places, ran_on, batch))
         return code
 
-    def _dimensions(self, record: Any, places: tuple[str, str, str, str] | None) -> Row:
+    def _dimensions(self, record: Any, places: tuple[str, str, str, str] | None, ran_on: str, batch: int | None) -> Row:
         whole = Record(
             id="",
-            status=FAILURES[0],
+            status=OK if batch else FAILURES[0],
+            printed=Printed(effective_batch=batch) if batch else None,
+            allocation=Allocation("", "", ran_on=ran_on) if ran_on else None,
             case=self._case.decode(record.case),
             started="",
             origin=record.origin,
@@ -142,18 +150,19 @@ class Flattener:
             source=Source("", "", 0, "", *places) if places else None,
         )
         row = row_of(whole)
-        return {**{name: row[name] for name in DIMENSIONS}, "labels": whole.case.labels}
+        return {**{name: row[name] for name in DIMENSIONS}, "labels": row["labels"], "device_asked": row["device_asked"]}
 
     def _figures(self, record: Any, code: int) -> tuple[float | None, ...]:
         """In the order of FIGURES."""
+        queued = record.allocation.queue_seconds if record.allocation else None
         if record.status != OK:
-            return (None,) * len(FIGURES)
+            return (*(None,) * (len(FIGURES) - 1), queued)
         share = record.cost.limit_share if record.cost else None
         peak = record.resources.peak_bytes if record.resources else None
         if record.printed is None:
             s = record.summary
             times = (s.p50_seconds * 1e3, s.p90_seconds * 1e3, s.p95_seconds * 1e3, s.p99_seconds * 1e3)
-            return (s.mean_seconds * 1e3, s.mean_speed, s.uncertainty, s.jitter, s.ci_low, s.ci_high, *times, share, peak)
+            return (s.mean_seconds * 1e3, s.mean_speed, s.uncertainty, s.jitter, s.ci_low, s.ci_high, *times, share, peak, queued)
         p = record.printed
         batch = self.columns.dimensions[code]["effective_batch"]
         seconds, speed = p.mean_seconds, p.mean_speed
@@ -162,7 +171,7 @@ class Flattener:
         if batch and speed is None and seconds:
             speed = batch / seconds
         rest = [_milliseconds(t) for t in (p.p50_seconds, p.p90_seconds, p.p95_seconds, p.p99_seconds)]
-        return (_milliseconds(seconds), speed, p.uncertainty, p.jitter, None, None, *rest, None, p.peak_bytes)
+        return (_milliseconds(seconds), speed, p.uncertainty, p.jitter, None, None, *rest, None, p.peak_bytes, queued)
 
 
 def _milliseconds(seconds: float | None) -> float | None:
