@@ -24,6 +24,8 @@ VERBS = {
     "chart": "any chart of the records, as a table or a picture",
     "compare": "runs, or groups of runs, against each other",
     "export": "records as CSV or JSON for other tools",
+    "guide": "explore all results in the browser",
+    "report": "all results and the guide to explore them, in one file",
     "import": "results of other tools, as records",
     "plans": "the experiments that come with steptime",
     "models": "the models, or one of them layer by layer",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shlex
 from typing import Any
 
 import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import fields, number, print_steps, share, size
+from steptime.plan.repeat import repeat_command
 from steptime.schema import (
     Allocation,
-    Case,
     Contention,
     Cost,
     Failure,
@@ -211,17 +210,3 @@ def _allocation(a: Allocation) -> Pairs:
 
 def _failure(f: Failure) -> Pairs:
     return [("exit code", f.exit_code), ("signal", f.signal), ("log", "\n  " + f.log_tail if f.log_tail else "")]
-
-
-def repeat_command(case: Case) -> str:
-    """The command line that measures the same case again."""
-    words = ["steptime", "run", case.model, "--backend", case.backend, "--phase", case.phase, "--batch", str(case.batch)]
-    words += ["--precision", case.precision, "--threads", str(case.threads), "--device", case.device]
-    if case.phase == "training":
-        words += ["--optimizer", case.optimizer, "--learning-rate", str(case.learning_rate)]
-    if case.data != "synthetic":
-        words += ["--data", case.data, "--data-store", case.data_store]
-    for flag, options in (("-m", case.model_options), ("-b", case.backend_options)):
-        for key, value in options.items():
-            words += [flag, f"{key}={str(value).lower() if isinstance(value, bool) else value}"]
-    return shlex.join(words)

@@ -1,0 +1,74 @@
+"""`steptime guide`: the Performance Guide in the browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import sys
+
+import click
+
+from steptime.cli.options import open_store, store_option
+from steptime.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command("guide")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any that is free.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="An address of this machine; others than loopback need a token."
+)
+@click.option(
+    "--token", envvar="STEPTIME_TOKEN", default="", help="What others must know to see it.  [default: made up, and printed]"
+)
+@click.option("--open/--no-open", "opening", default=None, help="Whether to open a browser.  [default: if there is a display]")
+@click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
+@store_option
+def command(port: int, host: str, token: str, opening: bool | None, as_json: bool, store_path: str | None) -> int:
+    """Explore all results in the browser: axes, filters, groups, scaling, and the runs behind every point.
+
+    Everything is served from this machine; nothing is fetched from anywhere. New records appear while it is open.
+    """
+    import uvicorn
+
+    from steptime.guide.app import application
+
+    store = open_store(store_path)
+    token = token or ("" if host in LOOPBACK else secrets.token_urlsafe(18))
+    if token and len(token) < 8:
+        raise UsageError("a token has at least 8 characters")
+    listening = _listen(host, port)
+    address = _address(host, listening.getsockname()[1], token)
+    app = application(store, token)
+    if as_json:
+        print(json.dumps({"url": address, "store": str(store.root)}), flush=True)
+    else:
+        print(f"Performance Guide of {store.root}\n{address}\nCtrl-C ends it", flush=True)
+    if opening or (opening is None and sys.stdout.isatty() and os.environ.get("DISPLAY")):
+        import webbrowser
+
+        webbrowser.open(address)
+    config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, h11_max_incomplete_event_size=64_000)
+    uvicorn.Server(config).run(sockets=[listening])
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as problem:
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {problem.strerror or problem}; choose another with --port or --host"
+        ) from None
+    return listening
+
+
+def _address(host: str, port: int, token: str) -> str:
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}/guide" + (f"?token={token}" if token else "")

@@ -1,0 +1,125 @@
+"""What the browser asks and what it is told: plain values, ready for JSON. Reads, never writes; no path comes from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from steptime.errors import UsageError
+from steptime.guide.dimensions import DIMENSIONS, MEASURES, dimension
+from steptime.guide.engine import Guide
+from steptime.guide.results import Facet, plain
+from steptime.guide.select import RUN_COLUMNS
+from steptime.guide.state import View, from_pairs
+from steptime.plan.repeat import repeat_command
+from steptime.schema import Record, case_key
+from steptime.store.files import Store
+from steptime.store.index import row_of
+
+Answer = dict[str, Any]
+LOG_BYTES = 64_000
+MOST_ROWS = 500
+MOST_LABELS = 20
+MOST_STEPS = 1500
+"""steps of a run that its chart shows; more could not be told apart"""
+
+
+def meta(guide: Guide) -> Answer:
+    """What there is to ask about: dimensions with how many values each has, measures, the number of runs."""
+    counted = [name for name in DIMENSIONS if name not in RUN_COLUMNS] + guide.labels()[:MOST_LABELS]
+    facets = {f.dimension: f for f in guide.facets(View(contended=True), counted)}
+    names = [*DIMENSIONS, *(name for name in facets if name not in DIMENSIONS)]
+    return {
+        "store": str(guide.store.root),
+        "runs": guide.size,
+        "version": guide.version,
+        "dimensions": [_dimension(name, facets.get(name)) for name in names],
+        "measures": [plain(m) for m in MEASURES.values()],
+        "damaged": [{"file": d.path.name, "reason": d.reason} for d in guide.damaged],
+    }
+
+
+def _dimension(name: str, facet: Facet | None) -> Answer:
+    """Dimensions of single runs are not counted, which would mean reading them all."""
+    of = dimension(name)
+    return {"name": name, "label": of.label, "kind": of.kind, "values": len(facet.values) + facet.more if facet else 2}
+
+
+def view_answer(guide: Guide, view: View) -> Answer:
+    if view.kind == "scaling":
+        return {"scaling": plain(guide.scaling(view))}
+    if view.kind == "coverage":
+        return {"coverage": plain(guide.coverage(view))}
+    if view.kind == "compare":
+        return {"comparison": plain(guide.compare(view))}
+    return {"result": plain(guide.query(view))}
+
+
+def facets_answer(guide: Guide, view: View) -> list[Answer]:
+    return [plain(facet) for facet in guide.facets(view)]
+
+
+def runs_answer(guide: Guide, pairs: list[tuple[str, str]]) -> Answer:
+    """The runs of a view, some at a time."""
+    own = {"limit", "offset"}
+    given = {key: value for key, value in pairs if key in own}
+    view = from_pairs([(k, v) for k, v in pairs if k not in own])
+    limit, offset = _number(given, "limit", 100, MOST_ROWS), _number(given, "offset", 0, 10**9)
+    return plain(guide.runs(view, limit=limit, offset=offset))  # type: ignore[no-any-return]
+
+
+def _number(given: dict[str, str], name: str, usual: int, most: int) -> int:
+    text = given.get(name, str(usual))
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
+        raise UsageError(f"{name} is a whole number of at most {most}; got '{text[:40]}'")
+    return int(text)
+
+
+def run_answer(guide: Guide, store: Store, name: str) -> Answer:
+    record = guide.record(name)
+    log, whole = log_of(store, record)
+    return {
+        "row": row_of(record),
+        "record": without_steps(record),
+        "command": repeat_command(record.case) if record.origin == "steptime" else "",
+        "steps": thinned(record.steps.seconds, MOST_STEPS) if record.steps else None,
+        "log": log,
+        "log_truncated": not whole,
+        "profile": [],
+    }
+
+
+def thinned(seconds: Sequence[float], most: int) -> list[list[float]]:
+    """(number of the step, milliseconds), four digits, evenly taken; the first steps, which are warm-up, all."""
+    stride = max(1, -(-len(seconds) // most))
+    return [[i + 1, float(f"{s * 1e3:.4g}")] for i, s in enumerate(seconds) if i < 20 or i % stride == 0]
+
+
+def without_steps(record: Record) -> Answer:
+    """The record, with the number of its steps in place of the steps: the charts have those."""
+    told: Answer = plain(record)
+    if record.steps:
+        told["steps"] = {**told["steps"], "seconds": None, "count": len(record.steps.seconds)}
+    return told
+
+
+def log_of(store: Store, record: Record) -> tuple[str, bool]:
+    """The end of what a case printed. The folder is named by the record, so it is believed only inside this store's sweeps."""
+    sweeps = (store.root / "sweeps").resolve()
+    case = record.case
+    folder = sweeps / record.sweep / f"{case.model}-{case.backend}-{case.phase}-{case_key(case)[:10]}"
+    path = folder / "log.txt"
+    try:
+        if not record.sweep or not path.resolve().is_relative_to(sweeps) or not path.is_file():
+            return "", True
+        return _tail(path)
+    except (OSError, ValueError):
+        return "", True
+
+
+def _tail(path: Path) -> tuple[str, bool]:
+    with open(path, "rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - LOG_BYTES))
+        return file.read(LOG_BYTES).decode("utf-8", "replace"), size <= LOG_BYTES

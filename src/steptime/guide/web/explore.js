@@ -1,0 +1,180 @@
+// The explorer: the question, its chart or table, what must be said about it, and the runs behind every point.
+
+import { askBar, chips, tools } from "./ask.js";
+import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
+import { chartSpecs, seriesColours } from "./charts.js";
+import { h, icon, replace } from "./dom.js";
+import { count, figure, sentence, statusWords, withUnit } from "./format.js";
+import { drillDown } from "./drill.js";
+import { dataTable } from "./table.js";
+import { but } from "./state.js";
+
+export const measureOf = (app, name = app.view.y) => app.meta.measures.find((m) => m.name === name) ?? { name, label: name, unit: "", better: "higher", form: "number" };
+export const labelOf = (app, name) => app.meta.dimensions.find((d) => d.name === name)?.label ?? name.replace("label.", "");
+
+export function heading(app) {
+  const { view } = app;
+  const measure = measureOf(app);
+  const per = view.series.length ? "" : view.group.length ? `, per ${view.group.map((g) => labelOf(app, g)).join(" and ")}` : "";
+  return sentence(`${measure.label} by ${labelOf(app, view.x)}${per}`);
+}
+
+function subtitle(app, result) {
+  const { view } = app;
+  const measure = measureOf(app);
+  if (view.baseline) return `relative to ${view.baseline} = 1 · ${count(result.runs, "run")}`;
+  const parts = [measure.unit && measure.form !== "bytes" && measure.unit, `${measure.better} is better`, view.agg === "best" ? "best run of each" : `${view.agg} of each`, count(result.runs, "run")];
+  if (result.points.some((p) => p.low !== null)) parts.push("95% intervals");
+  return parts.filter(Boolean).join(" · ");
+}
+
+export function explorePage(app) {
+  const ask = h("div");
+  const narrowed = h("div");
+  const title = h("h1");
+  const under = h("p");
+  const stage = h("div", { class: "stage" }, chartSkeleton());
+  const notes = h("div", { class: "notes" });
+  const foot = h("div");
+  const card = h("section", { class: "card", "aria-live": "off" }, h("header", null, h("div", null, title, under)), stage, notes, foot);
+  let last = null;
+  const draw = async () => last && (await drawResult(app, last, stage));
+  return {
+    main: h("div", null, ask, narrowed, card),
+    side: true,
+    ready(view) {
+      replace(ask, askBar(app));
+      replace(narrowed, chips(app, swatches(last)));
+      title.textContent = heading(app);
+      card.classList.add("busy");
+      replace(foot, tools(app, last?.result));
+    },
+    async show(answered) {
+      const answer = { ...answered, result: { ...answered.result, view: app.view } };
+      last = answer;
+      const { result } = answer;
+      card.classList.remove("busy");
+      under.textContent = subtitle(app, result);
+      replace(narrowed, chips(app, swatches(answer)));
+      replace(foot, tools(app, result));
+      replace(notes, notesOf(app, result));
+      await draw();
+    },
+    fail(error) {
+      card.classList.remove("busy");
+      last = null;
+      under.textContent = "";
+      replace(notes);
+      replace(stage, problem(error, h("button", { class: "button", onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }) }, "Start afresh")));
+    },
+    redraw: draw,
+  };
+}
+
+const swatches = (answer) => (answer ? seriesColours(answer.result) : {});
+
+async function drawResult(app, answer, stage) {
+  const { result } = answer;
+  if (!result.points.length) return replace(stage, nothing(app));
+  if (app.view.kind === "table") return replace(stage, pointsTable(app, result));
+  const figures = result.points.filter((p) => p.value !== null);
+  if (!figures.length) return replace(stage, empty("No figure to draw", `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. The notes below say which.`));
+  const specs = chartSpecs(result, told(app));
+  const points = new Map(result.points.map((p) => [pointKey(p), p]));
+  const options = (facet) => ({
+    words: `${heading(app)}. ${count(figures.length, "point")}; the table has all figures.`,
+    tip: (datum) => { const p = points.get(pointKey({ facet, ...datum })); return p && tipOf(app, p); },
+    open: (datum) => drillDown(app, result, points.get(pointKey({ facet, ...datum }))),
+    points: figures.filter((p) => facet === undefined || p.facet === facet),
+    say: (p) => `${[p.facet, p.series, p.x].filter(Boolean).join(", ")}: ${withUnit(p.value, shownMeasure(app))}`,
+  });
+  if (specs.length === 1) {
+    const holder = h("div", { class: "chart" });
+    replace(stage, holder);
+    return drawChart(holder, specs[0].spec, { ...options(specs[0].facet), height: Math.max(320, Math.min(460, innerHeight - 420)) });
+  }
+  const holders = specs.map(() => h("div", { class: "chart" }));
+  replace(stage, h("div", { class: "facets" }, specs.map((s, i) => h("div", null, h("h3", null, s.facet || "(none)"), holders[i]))));
+  return Promise.all(specs.map((s, i) => drawChart(holders[i], s.spec, { ...options(s.facet), height: 240 })));
+}
+
+// Dimensions and measures as the makers of specs want them.
+export const told = (app) => ({ measures: app.meta.measures, dimensions: (name) => app.meta.dimensions.find((d) => d.name === name) ?? { name, label: name.replace("label.", ""), kind: "text" } });
+
+const pointKey = (p) => JSON.stringify([String(p.x ?? ""), p.series ?? "", p.facet ?? ""]);
+
+function nothing(app) {
+  const filtered = app.view.filters.length || app.view.range.length || app.view.series.length;
+  if (!app.meta.runs) return firstSteps(app);
+  return empty("No runs match", "Every combination of these filters is without a run. Remove one, or look at what there is.",
+    h("div", { class: "row" }, filtered && h("button", { class: "button primary", onclick: () => app.go({ filters: [], series: [], range: [] }) }, "Clear filters"),
+      h("button", { class: "button", onclick: () => app.go({ kind: "coverage" }) }, "What has been measured")));
+}
+
+export function firstSteps(app) {
+  return empty("No results yet", `Nothing is in ${app.meta.store} yet. Measure something; it appears here by itself, without a reload.`,
+    h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store));
+}
+
+export function shownMeasure(app) {
+  const measure = measureOf(app);
+  return app.view.baseline ? { ...measure, unit: "×", form: "ratio" } : measure;
+}
+
+export function tipOf(app, p) {
+  const measure = shownMeasure(app);
+  const spread = p.low !== null && p.high !== null;
+  return [
+    h("h3", null, [p.series, p.x, p.facet].filter(Boolean).join(" · ") || "(none)"),
+    p.value === null ? h("div", { class: "big" }, statusWords(p.status)) : h("div", { class: "big" }, withUnit(p.value, measure)),
+    spread && h("p", null, `95% between ${figure(p.low, measure.form)} and ${figure(p.high, measure.form)}`),
+    h("p", null, `n = ${count(p.runs, "run")}${p.configurations > 1 ? ` of ${p.configurations} configurations` : ""}`),
+    Object.keys(p.mixes ?? {}).length > 0 && h("p", { class: "w" }, `mixes ${Object.entries(p.mixes).slice(0, 4).map(([name, n]) => `${n} × ${labelOf(app, name)}`).join(", ")}`),
+    failedWords(p) && h("p", { class: "w" }, failedWords(p)),
+    p.contended > 0 && h("p", { class: "w" }, `${count(p.contended, "contended run")} left out`),
+    h("p", { class: "hint" }, "click for the runs"),
+  ];
+}
+
+const failedWords = (p) => Object.entries(p.statuses ?? {}).filter(([s]) => s !== "ok").map(([s, n]) => `${n} ${statusWords(s)}`).join(", ");
+
+function notesOf(app, result) {
+  const failed = result.points.filter((p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status));
+  const byStatus = Map.groupBy ? Map.groupBy(failed, (p) => p.status) : grouped(failed, (p) => p.status);
+  const disturbed = result.points.filter((p) => p.status === "contended").length;
+  return [
+    result.means?.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, h("b", null, "Geometric means: "),
+      result.means.map((m) => `${[m.facet, m.series].filter(Boolean).join(" · ")} ${figure(m.value, "ratio")}× (${m.n} of ${m.of})`).join(" · "))),
+    result.warnings.filter((words) => !/^\d+ contended runs? (is|are) left out/.test(words)).map((words) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(words)))),
+    [...byStatus].map(([status, list]) => h("div", { class: "note fail" }, icon("fail"), h("span", null, h("b", null, `${sentence(statusWords(status))}: `),
+      list.slice(0, 6).map((p) => [p.facet, p.series, p.x].filter(Boolean).join(" · ")).join("; "), list.length > 6 ? ` and ${list.length - 6} more` : ""),
+      h("button", { class: "link", onclick: () => app.go({ kind: "runs", filters: [...app.view.filters.filter(([k]) => k !== "status"), ["status", [status]]] }) }, "Show these runs"))),
+    result.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(result.contended, "run")} left out because something else disturbed ${result.contended === 1 ? "it" : "them"}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`),
+      h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
+  ];
+}
+
+export function grouped(items, key) {
+  const found = new Map();
+  for (const item of items) found.set(key(item), [...(found.get(key(item)) ?? []), item]);
+  return found;
+}
+
+function pointsTable(app, result) {
+  const { view } = app;
+  const measure = shownMeasure(app);
+  const columns = [
+    view.facet && [labelOf(app, view.facet), (p) => p.facet],
+    (view.group.length || view.series.length) && [view.series.length ? "series" : view.group.map((g) => labelOf(app, g)).join(" / "), (p) => p.series],
+    [labelOf(app, view.x), (p) => p.x],
+    [`${measure.label}${measure.unit && measure.form === "number" ? ` (${measure.unit})` : ""}`, (p) => p.value ?? p.status, (p) => (p.value === null ? h("span", { class: `tag ${p.status === "not run" ? "" : "bad"}` }, statusWords(p.status)) : figure(p.value, measure.form)), "r"],
+    ["95% from", (p) => p.low, (p) => figure(p.low, measure.form), "r"],
+    ["to", (p) => p.high, (p) => figure(p.high, measure.form), "r"],
+    ["runs", (p) => p.runs, (p) => p.runs, "r"],
+    ["configurations", (p) => p.configurations, (p) => p.configurations, "r"],
+    ["", () => "", (p) => (p.runs || Object.keys(p.statuses).length ? h("button", { class: "link", onclick: () => drillDown(app, result, p) }, "runs") : "")],
+  ].filter(Boolean);
+  return dataTable(columns, result.points, heading(app));
+}
+
+export const plainView = (view) => but(view, { kind: "chart" });

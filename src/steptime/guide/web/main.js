@@ -1,0 +1,156 @@
+// The page's life: an address is a view, a view is asked of the source, its answer is drawn. New records are noticed.
+
+import { comparable, comparePage } from "./compare.js";
+import { coveragePage } from "./coverage.js";
+import { announce, h, replace } from "./dom.js";
+import { explorePage, heading } from "./explore.js";
+import { sidePanel } from "./filters.js";
+import { closeDrawer, closeMenu, hideTip } from "./overlay.js";
+import { runPage } from "./run.js";
+import { runsPage } from "./runs.js";
+import { scalingPage } from "./scaling.js";
+import { drawShell, liveSign } from "./shell.js";
+import { parseView } from "./state.js";
+import { loadTheme, onTheme } from "./theme.js";
+
+const PAGES = { chart: explorePage, table: explorePage, scaling: scalingPage, coverage: coveragePage, runs: runsPage, run: runPage, compare: comparePage };
+const LOOK_MS = 3000;
+
+export function start(source) {
+  loadTheme();
+  const app = {
+    source,
+    view: parseView(source.read()),
+    meta: null,
+    picked: [],
+    lost: false,
+    go: (changes) => travel(app, { ...app.view, ...changes }),
+    follow(event, view) {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return; // a new tab is the browser's business
+      event.preventDefault();
+      travel(app, view);
+    },
+    pick(id) {
+      app.picked = app.picked.includes(id) ? app.picked.filter((p) => p !== id) : [...app.picked, id];
+      keepFocus(() => drawShell(app));
+    },
+    showFilters: () => app.side.show(),
+    keepFocus,
+  };
+  app.side = sidePanel(app);
+  addEventListener("popstate", () => { app.view = parseView(source.read()); closeDrawer(); closeMenu(); render(app); });
+  onTheme(() => { keepFocus(() => drawShell(app)); app.page?.redraw(); });
+  let width = innerWidth;
+  let timer = 0;
+  addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => { if (innerWidth !== width) { width = innerWidth; app.page?.redraw(); } }, 150); });
+  render(app);
+  if (source.live) look(app);
+  return app;
+}
+
+function travel(app, view) {
+  const before = app.source.address(app.view);
+  const kind = app.view.kind;
+  app.view = view;
+  if (app.source.address(view) !== before) history.pushState(null, "", app.source.address(view));
+  if (kind !== view.kind) { closeMenu(); scrollTo(0, 0); }
+  closeDrawer();
+  return render(app);
+}
+
+let turn = 0;
+
+async function render(app, quietly = false) {
+  const mine = ++turn;
+  const { view, source } = app;
+  hideTip();
+  document.body.removeAttribute("data-ready");
+  try {
+    const answered = settled(answer(app, view)); // asked before anything is waited for
+    const facets = settled(view.kind === "run" ? null : source.facets(view));
+    app.meta ??= await source.meta();
+    if (mine !== turn) return;
+    place(app);
+    keepFocus(() => { drawShell(app); if (!quietly) app.page.ready(view); });
+    facets.then(({ value }) => mine === turn && value && app.side.update(view, value));
+    const { value, error } = await answered;
+    if (mine !== turn) return;
+    if (error) throw error;
+    let drawing;
+    keepFocus(() => { drawing = app.page.show(value); });
+    await Promise.all([drawing, facets]);
+    document.title = `${titleOf(app)} · steptime`;
+    if (!quietly) announce(titleOf(app));
+  } catch (error) {
+    if (mine !== turn) return;
+    if (!app.page) replace(document.getElementById("app"), h("p", { class: "starting", role: "alert" }, error.message));
+    else app.page.fail(error);
+  }
+  document.body.dataset.ready = String(mine);
+}
+
+const settled = (promise) => Promise.resolve(promise).then((value) => ({ value }), (error) => ({ error }));
+
+function answer(app, view) {
+  if (view.kind === "run") return app.source.run(view.runs[0] ?? "");
+  if (view.kind === "runs") return app.source.runs(view, 100, 0);
+  if (view.kind === "compare" && !comparable(view)) return { comparison: null };
+  if (view.kind === "compare" && view.runs.length) return withRows(app, view);
+  return app.source.answer(view);
+}
+
+async function withRows(app, view) {
+  const [answered, { rows }] = await Promise.all([app.source.answer(view), app.source.runs({ ...view, kind: "runs", filters: [] }, 50, 0)]);
+  return { ...answered, rows };
+}
+
+// The page for a kind of view is kept while the kind stays, so that nothing flickers.
+function place(app) {
+  const make = PAGES[app.view.kind] ?? explorePage;
+  if (app.pageMaker !== make) {
+    app.pageMaker = make;
+    app.page = make(app);
+    app.placed = null;
+  }
+  const withSide = app.page.side;
+  if (app.placed === withSide) return;
+  app.placed = withSide;
+  const main = h("main", { id: "main" }, app.page.main);
+  replace(document.getElementById("app"), h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main));
+}
+
+function titleOf(app) {
+  const { kind } = app.view;
+  return kind === "chart" || kind === "table" ? heading(app) : { scaling: "Scaling", coverage: "Coverage", runs: "Runs", run: `Run ${app.view.runs[0] ?? ""}`, compare: "Comparison" }[kind] ?? "Performance Guide";
+}
+
+// Rebuilding a list must not throw a keyboard user out of it.
+function keepFocus(change) {
+  const key = document.activeElement?.dataset?.key;
+  change();
+  if (!key || document.activeElement?.dataset?.key === key) return;
+  [...document.querySelectorAll("[data-key]")].find((e) => e.dataset.key === key)?.focus({ preventScroll: true });
+}
+
+// Records that arrive while the page is open appear by themselves.
+async function look(app) {
+  let known = null;
+  for (;;) {
+    await new Promise((done) => setTimeout(done, LOOK_MS));
+    if (document.hidden) continue;
+    const now = await settled(app.source.version());
+    const lost = Boolean(now.error);
+    const changed = !lost && now.value.version !== (known ?? app.meta?.version ?? now.value.version);
+    if (!lost) known = now.value.version;
+    if (changed || (app.lost && !lost)) {
+      app.meta = (await settled(app.source.meta())).value ?? app.meta;
+      app.fresh = changed;
+      app.lost = lost;
+      await render(app, true);
+      app.fresh = false;
+    } else if (lost !== app.lost) {
+      app.lost = lost;
+      document.getElementById("live")?.replaceWith(liveSign(app));
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// Runs: every record that the filters leave, newest first; pick some to compare.
+
+import { chips } from "./ask.js";
+import { empty, problem } from "./chart.js";
+import { h, replace } from "./dom.js";
+import { verdictTag } from "./drill.js";
+import { firstSteps } from "./explore.js";
+import { count, figure, statusWords, when } from "./format.js";
+import { dataTable } from "./table.js";
+
+const PAGE = 100;
+
+export function runsPage(app) {
+  const narrowed = h("div");
+  const stage = h("section", { class: "card" }, h("p", { class: "starting" }, "Reading…"));
+  let offset = 0;
+  let shown = "";
+  const show = async (found) => {
+    stage.classList.remove("busy");
+    if (!app.meta.runs) return replace(stage, firstSteps(app));
+    if (!found.total) return replace(stage, empty("No runs match", "Remove a filter to see what there is."));
+    const turn = async (by) => { offset += by; stage.classList.add("busy"); show(await app.source.runs(app.view, PAGE, offset)); };
+    replace(stage,
+      h("header", null, h("div", null, h("h1", null, count(found.total, "run")), h("p", null, "newest first; pick two or more to compare them")),
+        h("button", { class: "button primary", id: "compare-picked", disabled: app.picked.length < 2, onclick: () => app.go({ kind: "compare", runs: app.picked }) }, compareWords(app))),
+      h("div", { class: "body" }, runsTable(app, found.rows)),
+      found.total > PAGE && h("div", { class: "pager" }, `${offset + 1}–${offset + found.rows.length} of ${found.total.toLocaleString("en")}`,
+        h("button", { class: "button small", disabled: offset === 0, onclick: () => turn(-PAGE) }, "Newer"), h("button", { class: "button small", disabled: offset + PAGE >= found.total, onclick: () => turn(PAGE) }, "Older")));
+  };
+  return {
+    main: h("div", null, narrowed, stage),
+    side: true,
+    ready(view) {
+      replace(narrowed, chips(app));
+      const now = JSON.stringify(view);
+      if (now !== shown) offset = 0;
+      shown = now;
+      stage.classList.add("busy");
+    },
+    show: async (found) => show(offset ? await app.source.runs(app.view, PAGE, offset) : found),
+    fail: (error) => replace(stage, problem(error)),
+    redraw() {},
+  };
+}
+
+export const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
+
+function runsTable(app, rows) {
+  const link = (row) => { const target = { ...app.view, kind: "run", runs: [row.id] }; return h("a", { href: app.source.address(target), onclick: (e) => app.follow(e, target) }, when(row.started)); };
+  const toggle = (row) => h("input", { type: "checkbox", "aria-label": `Pick run ${row.id}`, checked: app.picked.includes(row.id), onchange: () => {
+    app.pick(row.id);
+    const button = document.getElementById("compare-picked");
+    if (button) { button.disabled = app.picked.length < 2; button.textContent = compareWords(app); }
+  } });
+  return dataTable([
+    ["", (r) => r.id, toggle],
+    ["started", (r) => r.started, link],
+    ["model", (r) => r.model],
+    ["phase", (r) => r.phase],
+    ["software", (r) => r.software || r.framework],
+    ["precision", (r) => r.precision],
+    ["devices", (r) => r.replicas, null, "r"],
+    ["batch", (r) => r.replica_batch, null, "r"],
+    ["samples/s", (r) => r.throughput, (r) => (r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status))), "r"],
+    ["± 95%", (r) => spread(r), (r) => figure(spread(r), "percent"), "r"],
+    ["ms/step", (r) => r.batch_time_ms, (r) => figure(r.batch_time_ms), "r"],
+    ["of limit", (r) => r.limit_share, (r) => figure(r.limit_share, "percent"), "r"],
+    ["verdict", (r) => r.verdict, (r) => (r.status === "ok" ? verdictTag(r) : "")],
+    ["device", (r) => r.device],
+    ["server", (r) => r.server],
+  ], rows, "Runs");
+}
+
+const spread = (r) => (r.throughput && r.ci_low !== null && r.ci_low !== undefined ? (r.ci_high - r.ci_low) / 2 / r.throughput : null);

@@ -1,0 +1,92 @@
+// Scaling: throughput with its ideal, speed-up and efficiency over the number of devices. No baseline is ever invented.
+
+import { chips, pick, dimensionOptions } from "./ask.js";
+import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
+import { scalingSpecs } from "./charts.js";
+import { h, icon, replace } from "./dom.js";
+import { firstSteps } from "./explore.js";
+import { count, figure, sentence, statusWords } from "./format.js";
+import { dataTable } from "./table.js";
+
+const PARTS = [["throughput", "Throughput", "samples/s; the dashed line is perfect scaling from one device"], ["speedup", "Speed-up", "over the run on one device"], ["efficiency", "Efficiency", "share of perfect scaling"]];
+
+export function scalingPage(app) {
+  const ask = h("div");
+  const narrowed = h("div");
+  const stage = h("div", null, h("section", { class: "card" }, chartSkeleton()));
+  let last = null;
+  const draw = () => last && drawScaling(app, last, stage);
+  return {
+    main: h("div", null, ask, narrowed, stage),
+    side: true,
+    ready() {
+      replace(ask, sentenceBar(app));
+      replace(narrowed, chips(app));
+    },
+    async show(answer) {
+      last = answer;
+      await draw();
+    },
+    fail(error) {
+      replace(stage, h("section", { class: "card" }, problem(error)));
+    },
+    redraw: draw,
+  };
+}
+
+function sentenceBar(app) {
+  const { view } = app;
+  const dims = dimensionOptions(app).filter(([name]) => !["replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch"].includes(name));
+  return h("div", { class: "ask", role: "group", "aria-label": "What is scaled" },
+    pick("ask/scaling", "Scaling", [["weak", "Weak scaling"], ["strong", "Strong scaling"]], view.scaling, (scaling) => app.go({ scaling }), null),
+    h("span", null, view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch"),
+    h("span", null, "· per"),
+    pick("ask/group0", "Group by", [["", "nothing"], ...dims], view.group[0] ?? "", (g) => app.go({ group: g ? [g] : [] })));
+}
+
+async function drawScaling(app, answer, stage) {
+  const { scaling } = answer;
+  const specs = scalingSpecs(scaling);
+  const lines = scaling.lines.filter((l) => l.points.some((p) => p.throughput !== null));
+  if (!app.meta.runs) return replace(stage, h("section", { class: "card" }, firstSteps(app)));
+  if (!lines.length) {
+    return replace(stage, h("section", { class: "card" }, empty("Nothing to scale", "There are no measured runs of the same configuration on one and on more devices among these filters.",
+      h("pre", null, "steptime run resnet50 --devices 1,2,4,8"))));
+  }
+  const unbased = lines.filter((l) => l.base === null);
+  const notes = h("div", { class: "notes" },
+    scaling.warnings.filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w)).map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
+    scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
+    unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l, scaling)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
+  const holders = PARTS.map(() => h("div", { class: "chart small" }));
+  const cards = PARTS.map(([key, title, words], i) => specs[key] && h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, title), h("p", null, words))), holders[i], i === 0 ? notes : null));
+  replace(stage, cards[0], h("div", { class: "columns after" }, cards.slice(1)), h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
+  await Promise.all(PARTS.map(([key, title], i) => specs[key] && drawChart(holders[i], specs[key], {
+    height: i ? 230 : 300, words: `${title} over the number of devices; the table below has all figures.`, tip: (d) => scalingTip(d, lines, scaling),
+  })));
+}
+
+const lineName = (line, scaling) => line.series || `batch ${line.batch}`;
+
+function scalingTip(datum, lines, scaling) {
+  const devices = Number(datum.devices ?? datum.x);
+  const line = lines.find((l) => (l.series === datum.series || lineName(l, scaling) === datum.series || !datum.series) && (datum.batch === undefined || l.batch === datum.batch));
+  const p = line?.points.find((q) => q.devices === devices);
+  if (!p || p.throughput === null) return null;
+  return [h("h3", null, `${lineName(line, scaling)} · ${count(devices, "device")}`), h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
+    p.low !== null && h("p", null, `95% between ${figure(p.low)} and ${figure(p.high)}`),
+    p.speedup !== null ? h("p", null, `speed-up ${figure(p.speedup, "ratio")}× · efficiency ${figure(p.efficiency, "percent")}`) : h("p", { class: "w" }, "no run on one device"), h("p", null, `n = ${count(p.runs, "run")}`)];
+}
+
+function table(app, lines, scaling) {
+  const rows = lines.flatMap((line) => line.points.map((p) => ({ line, ...p })));
+  return dataTable([
+    ["series", (r) => lineName(r.line, scaling)],
+    ["devices", (r) => r.devices, null, "r"],
+    ["samples/s", (r) => r.throughput, (r) => (r.throughput === null ? h("span", { class: "tag bad" }, statusWords(r.status)) : figure(r.throughput)), "r"],
+    ["95% from", (r) => r.low, (r) => figure(r.low), "r"], ["to", (r) => r.high, (r) => figure(r.high), "r"],
+    ["speed-up", (r) => r.speedup, (r) => figure(r.speedup, "ratio"), "r"],
+    ["efficiency", (r) => r.efficiency, (r) => figure(r.efficiency, "percent"), "r"],
+    ["runs", (r) => r.runs, null, "r"],
+  ], rows, sentence("scaling"));
+}

@@ -1,0 +1,33 @@
+// What a reader should know before believing a chart, in words; the same as guide/warnings.py.
+
+const PLURALS = {
+  "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices", phase: "phases",
+  nodes: "numbers of nodes", threads: "numbers of threads",
+};
+
+const listed = (parts) => (parts.length === 1 ? parts[0] : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+
+// '1 point has', '2 points have'.
+export const countedWords = (n, noun, verb) => (n === 1 ? `${n} ${noun} ${{ have: "has", are: "is" }[verb]}` : `${n} ${noun}s ${verb}`);
+
+export const leftOut = (n) => `${countedWords(n, "contended run", "are")} left out; include ${n === 1 ? "it" : "them"} with contended=1`;
+
+export function warningsOf(result, missing, { dimensions, measures }) {
+  const { view, points } = result;
+  const found = [];
+  const mixed = {};
+  for (const p of points) for (const [name, n] of Object.entries(p.mixes)) mixed[name] = Math.max(mixed[name] ?? 0, n);
+  const plural = (name) => PLURALS[dimensions(name).label] ?? `${dimensions(name).label}s`;
+  if (Object.keys(mixed).length) {
+    const verb = view.agg === "mean" ? "averages" : view.agg === "median" ? "is the median over" : `is the ${view.agg} of`;
+    found.push(`a point ${verb} up to ${listed(Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`))}; filter or group by them to compare like with like`);
+  }
+  if (result.contended) found.push(leftOut(result.contended));
+  if (missing) found.push(`${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensions(view.x).label}`);
+  const without = points.filter((p) => p.status === "no figure").length;
+  const label = measures.find((m) => m.name === view.y)?.label ?? view.y;
+  if (without && ["speedup", "efficiency"].includes(view.y)) found.push(`${countedWords(without, "point", "have")} no run on one device to be measured against, so no ${label}`);
+  else if (without && view.y === "cost_per_million") found.push(`${countedWords(without, "point", "have")} no label price_per_hour, so no cost`);
+  else if (without) found.push(`${countedWords(without, "point", "have")} no ${label}`);
+  return found;
+}
