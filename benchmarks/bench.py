@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import bench_guide
 from guide_scale import guide_scale
 from slurm_array import slurm_200
 
@@ -45,6 +46,7 @@ LIMITS = {
     "slurm_submit_200": (2.0, "at most"),
     "slurm_status_200": (0.3, "at most"),
     "slurm_records_200": (200.0, "at least"),
+    **bench_guide.LIMITS,
     "guide_query_ms": (60.0, "at most"),
     "guide_facets_ms": (150.0, "at most"),
     "ingest_per_s": (80_000.0, "at least"),
@@ -60,6 +62,9 @@ def main() -> int:
         list_10000,
         plan_100000,
         guide_scale,
+        bench_guide.guide_in_browser,
+        bench_guide.guide_clients,
+        bench_guide.report_size,
         import_4000,
         harness_overhead,
         sweep_efficiency,
