@@ -16,7 +16,7 @@ from tests.guide.test_state import views
 def test_the_command_of_a_view_asks_the_same(view):
     words = shlex.split(as_command(view))
     assert words[:2] == ["steptime", "chart"]
-    said = command.make_context("chart", words[2:]).params
+    said = command.make_context("chart", words[2:], help_option_names=["-h", "--help"]).params
     for name in ("output", "theme", "as_json", "store_path", "url"):
         said.pop(name)
     assert view_of_command(**said) == view
