@@ -27,7 +27,7 @@ DIMENSIONS = (
 TEXTS = ("id", "status", "verdict", "started", "sweep", "message", "job", "partition", "device_asked")
 FIGURES = (
     "batch_time_ms", "throughput", "uncertainty", "jitter", "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms",
-    "limit_share", "peak_bytes", "queue_seconds",
+    "limit_share", "peak_bytes", "queue_seconds", "staging_seconds",
 )  # fmt: skip
 
 RAW = ("case", "software", "machine", "steps")
@@ -154,15 +154,18 @@ class Flattener:
 
     def _figures(self, record: Any, code: int) -> tuple[float | None, ...]:
         """In the order of FIGURES."""
-        queued = record.allocation.queue_seconds if record.allocation else None
+        waits = (
+            record.allocation.queue_seconds if record.allocation else None,
+            record.staging.seconds if record.staging else None,
+        )
         if record.status != OK:
-            return (*(None,) * (len(FIGURES) - 1), queued)
+            return (*(None,) * (len(FIGURES) - len(waits)), *waits)
         share = record.cost.limit_share if record.cost else None
         peak = record.resources.peak_bytes if record.resources else None
         if record.printed is None:
             s = record.summary
             times = (s.p50_seconds * 1e3, s.p90_seconds * 1e3, s.p95_seconds * 1e3, s.p99_seconds * 1e3)
-            return (s.mean_seconds * 1e3, s.mean_speed, s.uncertainty, s.jitter, s.ci_low, s.ci_high, *times, share, peak, queued)
+            return (s.mean_seconds * 1e3, s.mean_speed, s.uncertainty, s.jitter, s.ci_low, s.ci_high, *times, share, peak, *waits)
         p = record.printed
         batch = self.columns.dimensions[code]["effective_batch"]
         seconds, speed = p.mean_seconds, p.mean_speed
@@ -171,7 +174,7 @@ class Flattener:
         if batch and speed is None and seconds:
             speed = batch / seconds
         rest = [_milliseconds(t) for t in (p.p50_seconds, p.p90_seconds, p.p95_seconds, p.p99_seconds)]
-        return (_milliseconds(seconds), speed, p.uncertainty, p.jitter, None, None, *rest, None, p.peak_bytes, queued)
+        return (_milliseconds(seconds), speed, p.uncertainty, p.jitter, None, None, *rest, None, p.peak_bytes, *waits)
 
 
 def _milliseconds(seconds: float | None) -> float | None:

@@ -17,7 +17,7 @@ from steptime.store.tables import DATA_TYPE, NUMBERS
 if TYPE_CHECKING:
     import duckdb
 
-MEASURES = tuple(f for f in FIGURES if f not in ("ci_low", "ci_high", "queue_seconds"))
+MEASURES = tuple(f for f in FIGURES if f not in ("ci_low", "ci_high", "queue_seconds", "staging_seconds"))
 ROWS_AT_ONCE = 2_000_000
 """medians hold all values in memory"""
 
