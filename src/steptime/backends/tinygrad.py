@@ -136,9 +136,13 @@ class Tinygrad(Backend):
     options = {"compile": "jit"}
     environment_name = "tinygrad"
     ways = ({"compile": "eager"},)
-    looser = dict.fromkeys(
-        ("outputs", "weights", "outputs_after"), (1e-5, "tinygrad's erf, in the exact gelu, is an approximation to seven digits")
-    )
+    looser = {
+        **dict.fromkeys(
+            ("outputs", "weights", "outputs_after"),
+            (1e-5, "tinygrad's erf, in the exact gelu, is an approximation to seven digits"),
+        ),
+        "adam": (1e-4, "tinygrad keeps Adam's corrections of the bias in single precision"),
+    }
     proof_environment = {"NOOPT": "1"}
 
     def environment(self, case: Case) -> dict[str, str]:
