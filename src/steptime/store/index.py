@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from steptime.errors import UnknownName
@@ -145,7 +146,15 @@ def device_name(record: Record) -> str:
     on_cpu = ran_on(record) == "cpu"
     if on_cpu or not machine or not machine.accelerators:
         return machine.cpu if machine and on_cpu else record.case.device
-    return machine.accelerators[0].name
+    return _gpu_name(machine.accelerators[0].name)
+
+
+@lru_cache(maxsize=256)
+def _gpu_name(raw: str) -> str:
+    """In the spelling of imported records, so that both stand under one name."""
+    from steptime.store.importing.names import device
+
+    return device(raw)[0] or raw
 
 
 def ran_on(record: Record) -> str:

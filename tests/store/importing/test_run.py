@@ -208,3 +208,42 @@ def test_psc_files_that_steptime_writes_are_read_again(inside, samples, tmp_path
     assert inside("import", tmp_path / "table.csv").code == 0
     rows = inside("list", "--json").json
     assert 8732.961728 in [row["throughput"] for row in rows]
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(store, tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    report = run(store, [tmp_path / "pipe", *files_in([tmp_path])])
+    assert {file.path.name: file.reason for file in report.refused} == {
+        "pipe": "not a regular file",
+        "gone": "cannot be read: No such file or directory",
+    }
+
+
+def test_reasons_are_one_line_that_a_terminal_may_have(samples):
+    path = samples / "logs_cpu-pip_cpu16_mnist_cnn_tensorflow.csv"
+    path.write_bytes(path.read_bytes().replace(b"1,10.0", b'1,"\x1b[31m\nred\x07"'))
+    (file,) = run(None, [path]).files
+    assert file.reason == "epoch 1 took ' [31m red ' s"
+
+
+def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path):
+    import os
+    import signal
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    many(tmp_path / "logs", 3000)
+    command = [Path(sys.executable).with_name("steptime"), "import", str(tmp_path / "logs")]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "STEPTIME_STORE": str(tmp_path / "s")}
+    ) as process:
+        while not (tmp_path / "s" / "records").exists():  # the readers start after that
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and said.strip() == "steptime: interrupted"
+    assert index(Store(tmp_path / "s")).rows == []

@@ -176,9 +176,23 @@ def test_every_tf_cnn_benchmarks_total_agrees_to_the_printed_digit():
 
 
 def test_every_file_is_imported_or_refused_with_a_reason():
-    outcomes = [read(path) for path in files_in([DATA])]
+    outcomes = [read(path) for path in files_in([DATA / "logs"])]
     assert len(outcomes) > 200
+    examine(outcomes)
+    assert sum(1 for outcome in outcomes if outcome.records) > 180
+
+
+@pytest.mark.real
+def test_every_trace_is_a_profile_or_refused_with_a_reason():
+    outcomes = [read(path) for path in files_in([DATA / "traces"])]
+    examine(outcomes)
+    profiles = [outcome.records[0] for outcome in outcomes if outcome.tool == "Kineto" and outcome.records]
+    assert len(profiles) == 9
+    (early,) = (p for p in profiles if "num_workers_0" in p.source.file)
+    assert len(early.steps.seconds) == 6  # ProfilerStep#5 to #10
+
+
+def examine(outcomes):
     for outcome in outcomes:
         assert bool(outcome.records) != bool(outcome.reason), outcome.path
         assert "not understood" not in outcome.reason, f"{outcome.path}: {outcome.reason}"
-    assert sum(1 for outcome in outcomes if outcome.records) > 190

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -98,7 +99,10 @@ class File:
 
     @cached_property
     def packed(self) -> bytes:
-        size = self.path.stat().st_size
+        about = self.path.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise Refused("not a regular file")
+        size = about.st_size
         if size > MAX_BYTES:
             raise Refused(f"{size / 1e6:.0f} MB; the limit is {MAX_BYTES >> 20} MiB")
         return self.path.read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -13,7 +13,7 @@ from typing import Protocol
 from steptime.schema import Record
 from steptime.store import importers
 from steptime.store.importing.foreign import Entry, File, Refused, Side
-from steptime.store.importing.record import record_of
+from steptime.store.importing.record import record_of, sentence
 
 
 class Importer(Protocol):
@@ -62,13 +62,13 @@ def read(path: Path, chosen: Importer | None = None) -> Outcome:
             raise Refused("it holds no result")
         return Outcome(path, tool, _numbered(records))
     except Side as problem:
-        return Outcome(path, tool, reason=str(problem), side=True)
+        return Outcome(path, tool, reason=sentence(str(problem)), side=True)
     except Refused as problem:
-        return Outcome(path, tool, reason=str(problem), line=problem.line)
+        return Outcome(path, tool, reason=sentence(str(problem)), line=problem.line)
     except OSError as problem:
         return Outcome(path, tool, reason=f"cannot be read: {problem.strerror}")
     except Exception as problem:  # a file of somebody else's making: whatever is wrong with it is its reason
-        return Outcome(path, tool, reason=f"not understood: {type(problem).__name__}: {str(problem)[:200]}")
+        return Outcome(path, tool, reason=sentence(f"not understood: {type(problem).__name__}: {problem}"))
 
 
 def _recognise(file: File) -> Importer:
@@ -85,8 +85,6 @@ def _recognise(file: File) -> Importer:
 
 def _numbered(records: list[Record]) -> list[Record]:
     """Two results of one line and case are told apart by their order."""
-    from dataclasses import replace
-
     seen: dict[str, int] = {}
     found = []
     for record in records:

@@ -169,10 +169,15 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+def sentence(text: str) -> str:
+    """On one line, whatever the file had in it."""
+    return " ".join(_clean(text[:MAX_WORDS]).split())
+
+
 def _words(text: str) -> str:
     return _clean(text)[:MAX_WORDS].strip()
 
 
 def _clean(text: str) -> str:
     """Without control characters and halves of characters, which no JSON and no terminal should get."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text.encode("utf-8", "replace").decode("utf-8"))
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", " ", text.encode("utf-8", "replace").decode("utf-8"))

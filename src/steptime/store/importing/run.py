@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -106,11 +107,20 @@ def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: 
     context = multiprocessing.get_context("fork")  # nothing else runs in this process, and the modules are loaded
     chunks = [paths[start : start + 32] for start in range(0, len(paths), 32)]
     try:
-        with ProcessPoolExecutor(min(processes, 8), mp_context=context) as pool:
-            for outcomes in pool.map(_read_all, chunks, itertools.repeat(rows)):
-                yield from outcomes
+        with ProcessPoolExecutor(min(processes, 8), mp_context=context, initializer=_leave_signals) as pool:
+            try:
+                for outcomes in pool.map(_read_all, chunks, itertools.repeat(rows)):
+                    yield from outcomes
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C nobody waits for what is left
     except BrokenProcessPool:
         raise StoreError("a process that was reading files died; what was reported before it is stored") from None
+
+
+def _leave_signals() -> None:
+    """Ctrl-C is for the process that was started by the user; it ends the readers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _read_all(paths: Iterable[Path], rows: bool) -> list[Read]:
