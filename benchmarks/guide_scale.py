@@ -64,6 +64,7 @@ def _segment_query(part: int) -> str:
             strftime(TIMESTAMP '2026-01-01' + to_days(({part} * 30 + j)::INTEGER), '%Y-%m-%dT00:00:00.000+00:00') AS started,
             'sweep' || {part} AS sweep, '' AS message, 'records/2026/01/b.jsonl' AS file, 0::BIGINT AS place,
             NULL::VARCHAR AS job, NULL::VARCHAR AS partition, 'cuda' AS device_asked, NULL::DOUBLE AS queue_seconds,
+            NULL::DOUBLE AS staging_seconds,
             * EXCLUDE (i, j, s, luck, speed),
             CASE WHEN luck >= 0.02 THEN effective_batch / s * 1e3 END AS batch_time_ms,
             CASE WHEN luck >= 0.02 THEN s END AS throughput,
