@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -104,7 +105,8 @@ def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: 
     if len(paths) < PARALLEL_FROM or processes < 2 or chosen:
         yield from (_encoded(read(path, chosen), rows) for path in paths)
         return
-    context = multiprocessing.get_context("fork")  # nothing else runs in this process, and the modules are loaded
+    # As a rule nothing else runs in this process, and the modules are loaded; but a fork of the database's threads dies.
+    context = multiprocessing.get_context("spawn" if "duckdb" in sys.modules else "fork")
     chunks = [paths[start : start + 32] for start in range(0, len(paths), 32)]
     try:
         with ProcessPoolExecutor(min(processes, 8), mp_context=context, initializer=_leave_signals) as pool:
