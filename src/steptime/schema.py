@@ -258,6 +258,8 @@ class Software:
     """the variables that were set for this case"""
     threads: Optional[int] = None
     """threads really in force, as the framework reports them"""
+    busy_threads: Optional[int] = None
+    """threads that were seen to work during the steps; None where nothing could be seen"""
     precision: str = ""
     """the type that really ran"""
     affinity: list[int] = field(default_factory=list)
@@ -379,6 +381,8 @@ class ProbeResult:
     framework_version: str
     verdict: str
     """whether the machine was ours while the peak was measured"""
+    busy_threads: Optional[int] = None
+    """that really worked while the peak was measured"""
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import pytest
 
 BAD = [
     (["run", "resnet5"], "unknown model or plan 'resnet5' (did you mean resnet"),
-    (["run", "mlp", "-B", "pytorhc"], "unknown backend 'pytorhc' (did you mean pytorch?); known: fake, installed, "),
+    (["run", "mlp", "-B", "pytorhc"], "unknown backend 'pytorhc' (did you mean pytorch?); known: all, "),
     (["run", "mlp", "-B", "null", "-p", "fp8"], "unknown precision 'fp8'"),
     (
         ["run", "mlp", "-B", "null", "--phase", "train"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -13,39 +14,44 @@ from steptime.cli.options import json_option
 @click.argument("name", required=False)
 @json_option
 def command(name: str | None, as_json: bool) -> int:
-    """List the backends; with NAME, only that one."""
+    """List the backends; with NAME, only that one, and its options."""
     from steptime.backends.base import find, names
     from steptime.cli.printing import table
-    from steptime.environments.install import environment
 
-    rows = []
-    for backend in [find(name)] if name else [find(known) for known in names()]:
-        env = environment(backend.environment_name) if backend.environment_name else None
-        rows.append(
-            {
-                "backend": backend.name,
-                "phases": list(backend.phases),
-                "precisions": list(backend.precisions),
-                "devices": list(backend.devices),
-                "options": dict(backend.options),
-                "installed": env.ready if env else True,
-                "install": f"steptime setup {env.name}" if env else "",
-            }
-        )
+    rows = [_row(find(known)) for known in ([name] if name else names())]
     if as_json:
         for row in rows:
             print(json.dumps(row))
         return 0
-    header = ("backend", "phases", "precisions", "devices", "installed", "options")
+    header = ("backend", "phases", "precisions", "devices", "installed", "proven", *(["options"] if name else []))
     print(table(header, [[_cell(row, key) for key in header] for row in rows]))
-    print("\n`steptime doctor` proves by a real step which of them work here")
+    print("\n`steptime doctor` shows by real steps which of them work here; with --prove it compares them with the reference")
     return 0
 
 
-def _cell(row: dict[str, object], key: str) -> str:
+def _row(backend: Any) -> dict[str, Any]:
+    from steptime.environments.install import environment
+    from steptime.proof.memory import recalled
+
+    env = environment(backend.environment_name) if backend.environment_name else None
+    proof = recalled(backend.name) if backend.computes else None
+    return {
+        "backend": backend.name,
+        "phases": list(backend.phases),
+        "precisions": list(backend.precisions),
+        "devices": list(backend.devices),
+        "options": dict(backend.options),
+        "installed": env.ready if env else True,
+        "version": env.packages[0].partition("==")[2] if env and env.ready and env.packages else "",
+        "install": f"steptime setup {env.name}" if env else "",
+        "proven": f"{proof.words} ({proof.version}, {proof.when})" if proof else "",
+    }
+
+
+def _cell(row: dict[str, Any], key: str) -> str:
     value = row[key]
     if key == "installed":
-        return "yes" if value else f"no: {row['install']}"
+        return (row["version"] or "yes") if value else f"no: {row['install']}"
     if isinstance(value, dict):
         return " ".join(f"{k}={v!r}" for k, v in value.items())
     return " ".join(value) if isinstance(value, list) else str(value)

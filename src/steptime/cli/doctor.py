@@ -15,8 +15,9 @@ from steptime.cli.printing import table
 @click.argument("names", nargs=-1, metavar="[BACKEND..]")
 @click.option("--python", default="", metavar="PATH", help="Examine this interpreter instead of the backend's own.")
 @click.option("--worker", default="", metavar="CMD", help="Try whether this command keeps to the worker protocol, as BACKEND.")
+@click.option("--prove", is_flag=True, help="Also compare each with the numpy reference, in every operator that it has.")
 @json_option
-def command(names: tuple[str, ...], python: str, worker: str, as_json: bool) -> int:
+def command(names: tuple[str, ...], python: str, worker: str, prove: bool, as_json: bool) -> int:
     """Take a training step in a process of its own on each BACKEND (default: all), and say what to do where it fails."""
     from steptime.backends.base import find
     from steptime.backends.base import names as known
@@ -27,13 +28,13 @@ def command(names: tuple[str, ...], python: str, worker: str, as_json: bool) -> 
     rows = []
     for name in names or known():
         find(name)
-        finding = examine(name, python)
+        finding = examine(name, python, prove)
         rows.append(finding)
         if as_json:
             print(json.dumps(finding), flush=True)
     if not as_json:
-        header = ("backend", "works", "version", "threads", "what was seen", "what to do")
-        keys = ("backend", "works", "version", "threads", "seen", "remedy")
+        header = ("backend", "works", "version", "threads", "at work", "proven", "what was seen", "what to do")
+        keys = ("backend", "works", "version", "threads", "busy_threads", "proven", "seen", "remedy")
         print(table(header, [[_cell(row[key]) for key in keys] for row in rows]))
     return 0 if all(row["works"] for row in rows) else 1
 

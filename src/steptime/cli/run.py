@@ -22,7 +22,7 @@ from steptime.sweep.verdicts import best_of
 @click.command("run")
 @click.argument("what", required=False, metavar="[MODEL,..|PLAN]")
 @click.option("--model", metavar="M,..", help="Models; see `steptime models`. For plans; else give them without --model.")
-@click.option("--backend", "-B", metavar="B,..", help="Frameworks; see `steptime backends`.  [default: pytorch]")
+@click.option("--backend", "-B", metavar="B,..", help="Frameworks (see `steptime backends`), or all.  [default: pytorch]")
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
 @click.option("--batch", "-n", metavar="N,..", help="Samples per step.  [default: the model's own]")
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
@@ -71,11 +71,22 @@ def command(what: str | None, **given: Any) -> int:
     expansion = Expansion(asked_plan(what, given), cores_of(site))
     cases = expanded(expansion)
     check_places(expansion.plan, cases, site)
+    if "all" in (given["backend"] or "").split(","):
+        _name_those_left_out()
     if given["dry_run"]:
         from steptime.cli.preview import preview
 
         return preview(expansion, cases, open_store(given["store_path"]), given["as_json"], given["every"], site)
     return _measure(cases, expansion.plan.name, site, given)
+
+
+def _name_those_left_out() -> None:
+    from steptime.plan.expand import frameworks_here
+
+    known, ready = frameworks_here()
+    missing = [name for name in known if name not in ready]
+    if missing:
+        print(f"left out, not installed: {', '.join(missing)}; run: steptime setup {' '.join(missing)}", file=sys.stderr)
 
 
 def _measure(cases: list[Case], name: str, site: Site | None, given: dict[str, Any]) -> int:

@@ -185,10 +185,17 @@ def _software(w: Software) -> Pairs:
     return [
         ("framework", f"{w.framework} {w.framework_version}" + (f", Python {w.python}" if w.python else "")),
         ("interpreter", w.interpreter),
-        ("ran as", f"{w.precision}, {w.threads} threads" if w.precision else ""),
+        ("ran as", _ran_as(w)),
         *w.settings.items(),
         ("variables", " ".join(f"{k}={v}" for k, v in w.environment.items())),
     ]
+
+
+def _ran_as(w: Software) -> str:
+    if not w.precision:
+        return ""
+    busy = f" ({w.busy_threads} seen at work)" if w.busy_threads is not None else ""
+    return f"{w.precision}, {w.threads} threads{busy}"
 
 
 def _machine(m: Machine) -> Pairs:

@@ -127,7 +127,7 @@ def _resolved(plan: Plan) -> Plan:
         raise UsageError(
             f"{plan.name} names no model; give one in [constants], [axes] or every one of [[cases]], or with --model"
         )
-    if not any(INSTALLED in table.get("backend", ()) for table in plan.tables):
+    if not any(name in table.get("backend", ()) for table in plan.tables for name in INSTALLED):
         return plan
     return dataclasses.replace(
         plan,
@@ -137,16 +137,21 @@ def _resolved(plan: Plan) -> Plan:
     )
 
 
+def frameworks_here() -> tuple[list[str], list[str]]:
+    """All that steptime knows, and those that have an environment."""
+    frameworks = [name for name in names() if find(name).environment_name]
+    return frameworks, [name for name in frameworks if environment(find(name).environment_name).ready]
+
+
 def _with_installed(plan: Plan, values: Values) -> Values:
     asked = values.get("backend", ())
-    if INSTALLED not in asked:
+    if not any(name in asked for name in INSTALLED):
         return values
-    frameworks = [name for name in names() if find(name).environment_name]
-    ready = [name for name in frameworks if environment(find(name).environment_name).ready]
+    frameworks, ready = frameworks_here()
     if not ready:
         first = find(frameworks[0]).environment_name
         raise plan.problem("backend", f"no framework is installed; run: steptime setup {first}   (or choose one with --backend)")
-    chosen = itertools.chain.from_iterable(ready if name == INSTALLED else [name] for name in asked)
+    chosen = itertools.chain.from_iterable(ready if name in INSTALLED else [name] for name in asked)
     return {**values, "backend": list(dict.fromkeys(chosen))}
 
 

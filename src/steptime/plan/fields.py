@@ -16,8 +16,8 @@ from steptime.plan.expression import Scalar
 from steptime.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case
 
 LARGEST_BATCH = 2**31 - 1
-INSTALLED = "installed"
-"""as a backend: every framework that has an environment here"""
+INSTALLED = ("installed", "all")
+"""as a backend: every framework that has an environment here; of `all`, those that have none are named"""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Field:
 KINDS = {int: "a whole number", float: "a number", str: "a name in quotes", bool: "true or false"}
 FIELDS: dict[str, Field] = {
     "model": Field(str, zoo.models),
-    "backend": Field(str, lambda: [*backend_names(), INSTALLED]),
+    "backend": Field(str, lambda: [*backend_names(), *INSTALLED]),
     "batch": Field(int, high=LARGEST_BATCH),
     "phase": Field(str, lambda: PHASES),
     "precision": Field(str, lambda: PRECISIONS),

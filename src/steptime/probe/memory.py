@@ -28,6 +28,8 @@ class Finding:
     environment: dict[str, str] = field(default_factory=dict)
     """the cap on the instruction set that made it work; empty where none was needed"""
     note: str = ""
+    busy_threads: int | None = None
+    """that were seen to work while the peak was measured"""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def _finding(result: ProbeResult, cap: dict[str, str], tried: list[str]) -> Find
         ran_precision=result.ran_precision,
         peak_flops=result.peak_flops,
         verdict=result.verdict,
+        busy_threads=result.busy_threads,
         environment=dict(cap),
         note=f"illegal instruction with {' and with '.join(tried)}" if tried else "",
     )

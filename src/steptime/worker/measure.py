@@ -17,6 +17,7 @@ from steptime.machine.contention import judge
 from steptime.machine.cpus import affinity
 from steptime.machine.describe import describe
 from steptime.machine.memory import peak_rss_bytes
+from steptime.machine.threads import busy_threads, thread_seconds
 from steptime.models import zoo
 from steptime.models.graph import Graph
 from steptime.models.weights import batch_of, initial_weights
@@ -52,8 +53,10 @@ def measured(job: Job, events: Events, born: float, meeting: Optional[Meeting] =
         program = build_program(backend, graph, case, source, number)
         timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - born)
         events.send("phase", name="measure")
-        run = measure(program, case.budget, _Reporter(events, case), _agreement(meeting))
-        record = _record(job, graph, backend, program, run, timing, events, source, born)
+        reporter = _Reporter(events, case)
+        run = measure(program, case.budget, reporter, _agreement(meeting))
+        busy = busy_threads(reporter.threads_before, thread_seconds())
+        record = _record(job, graph, backend, program, run, busy, timing, events, source, born)
         return in_agreement(record, run, program, graph, meeting) if meeting else record
 
 
@@ -82,6 +85,7 @@ def _record(
     backend: Backend,
     program: Program,
     run: Run,
+    busy: Optional[int],
     timing: _Timing,
     events: Events,
     source: Optional[Source],
@@ -113,7 +117,7 @@ def _record(
         cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
         contention=_contention(run, start, case, backend.verdict(case)),
         resources=resources,
-        software=_software(facts, job.environment),
+        software=_software(facts, job.environment, busy),
         machine=describe(),
         staging=source.staging if source else None,
     )
@@ -125,7 +129,7 @@ def executed(job: Job) -> Case:
     return replace(job.case, device=job.device) if job.device else job.case
 
 
-def _software(facts: Facts, environment: dict[str, str]) -> Software:
+def _software(facts: Facts, environment: dict[str, str], busy: Optional[int]) -> Software:
     return Software(
         python=platform.python_version(),
         interpreter=sys.executable,
@@ -135,6 +139,7 @@ def _software(facts: Facts, environment: dict[str, str]) -> Software:
         packages=facts.packages,
         environment=environment,
         threads=facts.threads,
+        busy_threads=busy,
         precision=facts.precision,
         affinity=affinity(),
         settings=facts.settings,
@@ -202,9 +207,12 @@ class _Reporter:
         self._events, self._case = events, case
         self._last = 0.0
         self._began = time.monotonic()
+        self.threads_before: dict[int, float] = {}
+        """as they were after the first step, which may compile with any number of them"""
 
     def __call__(self, seconds: Sequence[float]) -> None:
         now = time.monotonic()
+        self.threads_before = self.threads_before or thread_seconds()
         if now - self._last < REPORT_SECONDS or len(seconds) < 2:
             return
         self._last = now

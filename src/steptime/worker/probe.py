@@ -7,6 +7,7 @@ from dataclasses import replace
 from steptime.backends.base import find
 from steptime.errors import Unsupported
 from steptime.machine.contention import judge, sample
+from steptime.machine.threads import busy_threads, thread_seconds
 from steptime.models import zoo
 from steptime.schema import Job, ProbeResult
 from steptime.worker.measure import build_program
@@ -23,11 +24,22 @@ def probed(job: Job) -> ProbeResult:
     program = build_program(backend, zoo.build(case.model, {}), case)
     program.step()
     program.wait()
-    begin = sample()
+    begin, before = sample(), thread_seconds()
     try:
         peak = backend.peak_flops(case)
     except Unsupported:
         peak = 0.0
+    busy = busy_threads(before, thread_seconds())
     verdict = judge(begin, sample(), 1, case.threads).verdict
     facts = backend.facts(case)
-    return ProbeResult(case.backend, case.precision, case.device, case.threads, facts.precision, peak, facts.version, verdict)
+    return ProbeResult(
+        backend=case.backend,
+        precision=case.precision,
+        device=case.device,
+        threads=case.threads,
+        ran_precision=facts.precision,
+        peak_flops=peak,
+        framework_version=facts.version,
+        verdict=verdict,
+        busy_threads=busy,
+    )
