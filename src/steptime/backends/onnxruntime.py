@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 import numpy as np
 
 from steptime.backends._onnx_export import INPUT, OUTPUT, export, graph_output, natural_input, square_product
+from steptime.backends._onnx_quantize import quantized
 from steptime.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
 from steptime.errors import UnknownName, Unsupported
 from steptime.models.graph import Graph
@@ -86,38 +87,6 @@ def session_options(case: Case) -> Any:
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, named)
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(option(BACKEND, case, "spin"))))
     return options
-
-
-def quantized(model: Any, x: Array) -> Any:
-    """Static QDQ: 8-bit weights per channel and 8-bit activations, their ranges taken from the batch itself."""
-    import tempfile
-    from pathlib import Path
-
-    import onnx
-    from onnxruntime import quantization
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
-    class Batch(quantization.CalibrationDataReader):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self._left = [{INPUT: x}]
-
-        def get_next(self) -> Optional[dict[str, Array]]:
-            return self._left.pop() if self._left else None
-
-    with tempfile.TemporaryDirectory(prefix="steptime-int8-") as name:
-        plain, ready, done = (Path(name) / f"{part}.onnx" for part in ("plain", "ready", "done"))
-        onnx.save(model, plain)
-        quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)  # folds batch normalisation into convolutions
-        quantization.quantize_static(
-            str(ready),
-            str(done),
-            Batch(),
-            quant_format=quantization.QuantFormat.QDQ,
-            per_channel=True,
-            activation_type=quantization.QuantType.QUInt8,
-            weight_type=quantization.QuantType.QInt8,
-        )
-        return onnx.load(done)
 
 
 class OnnxRuntime(Backend):
