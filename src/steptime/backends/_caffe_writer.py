@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-from steptime.backends._torch_layers import row_orders
 from steptime.backends.base import Array
 from steptime.models import ops
+from steptime.models.channels_first import row_orders
 from steptime.models.graph import Graph, Node
 
 Change = Callable[[Array], Array]

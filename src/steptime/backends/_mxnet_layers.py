@@ -12,10 +12,10 @@ import numpy as np
 
 from steptime.backends import _mxnet_sequence
 from steptime.backends._mxnet_layer import Layer, Link, Site, function_block, function_layer
-from steptime.backends._torch_layers import ceil_reaches, row_orders
 from steptime.backends.base import Array
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.channels_first import ceil_reaches, row_orders
 from steptime.models.graph import Graph
 
 

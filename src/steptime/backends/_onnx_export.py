@@ -12,10 +12,10 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.backends import _onnx_sequence
-from steptime.backends._torch_layers import row_orders
 from steptime.backends.base import Array, Weights
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.channels_first import row_orders
 from steptime.models.graph import Graph, Node
 
 OPSET, IR_VERSION = 20, 10

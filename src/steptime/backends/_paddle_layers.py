@@ -8,10 +8,10 @@ import numpy as np
 
 from steptime.backends import _paddle_double, _paddle_sequence
 from steptime.backends._paddle_layer import Arrays, Layer, Place, function_layer, same
-from steptime.backends._torch_layers import row_orders
 from steptime.backends.base import Weights
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.channels_first import row_orders
 from steptime.models.graph import Graph
 from steptime.schema import Case
 

@@ -56,10 +56,10 @@ def psc_files(rows: Sequence[Row]) -> dict[str, str]:
 def _psc_lines(row: Row) -> str:
     return (
         f"{row['model']} {row['phase']}, batch {row['effective_batch']}, {row['software']}, job {row['job'] or '-'}\n"
-        f"Mean Time: {row['batch_time_ms'] / 1e3:.9g}\n"
-        f"Mean Speed: {row['throughput']:.9g}\n"
-        f"Speed Uncertainty: {row['uncertainty']:.9g}\n"
-        f"Speed Jitter: {row['jitter']:.9g}\n"
+        f"Mean Time Per Step : {row['batch_time_ms'] / 1e3:.9g}\n"
+        f"Mean Speed : {row['throughput']:.9g}\n"
+        f"speed uncertainty : {row['uncertainty']:.9g}\n"
+        f"Speed Jitter : {row['jitter']:.9g}\n"
     )
 
 

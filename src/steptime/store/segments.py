@@ -20,6 +20,7 @@ import secrets
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,13 +31,13 @@ import msgspec
 from steptime.atomic import write_bytes
 from steptime.store import rollup, tables
 from steptime.store.files import Damaged, Store
-from steptime.store.flatten import Flattener
+from steptime.store.flatten import DIMENSIONS, FIGURES, TEXTS, Flattener
 
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = 1
-"""another number makes every older index be built anew"""
+FORMAT = zlib.crc32(repr((1, DIMENSIONS, TEXTS, FIGURES)).encode())
+"""another one, as other columns make it, has every older index built anew"""
 CHUNK = 200_000
 SMALL, MOST_SMALL = 50_000, 8
 """segments of fewer rows are merged when there are more of them than this"""

@@ -1,7 +1,8 @@
 # ruff: noqa: E501 - a table is read by its lines
 """Real files of other tools, and what a person reads in them. Skipped where the files are not at hand.
 
-Every figure below was read in the file itself, with an editor; means of printed lists were added up by hand.
+Figures were read in the files themselves, with an editor; means of short lists were added up by hand, those of the
+pytorch-gpu-benchmark files (50 values each) by a few lines of Python that know nothing of the importer.
 """
 
 import os
