@@ -67,7 +67,8 @@ def scaling(snapshot: Snapshot, view: View) -> Scaling:
         d: in_order(dimension(d), {line.values[view.resolved(d)] for line in lines}) for d in [*shown, view.resolved("batch")]
     }
     lines.sort(key=lambda line: [order[d].index(line.values[view.resolved(d)]) for d in order])
-    made = [_made(view, line, shown, batches) for line in lines[:MOST_LINES]]
+    kept = lines[:MOST_LINES]
+    made = [_made(view, line, name) for line, name in zip(kept, _names(view, kept, shown, batches), strict=True)]
     return Scaling(view, tuple(made), tuple(_warnings(view, made, len(lines), contended)), contended)
 
 
@@ -100,14 +101,25 @@ def _lines(snapshot: Snapshot, view: View, name: str, filters: Filters) -> tuple
     return list(lines.values()), contended
 
 
-def _made(view: View, line: Line, shown: list[str], batches: bool) -> ScalingLine:
+def _names(view: View, lines: list[Line], shown: list[str], batches: bool) -> list[str]:
+    """Without what is not known, unless two would then have one name."""
+
+    def name(line: Line, unknown: str) -> str:
+        values = [line.values[view.resolved(d)] or unknown for d in shown]
+        batch = line.values[view.resolved("batch")] or unknown
+        return ", ".join(filter(None, [line.named, *values, f"batch {batch}" if batches and batch else ""])) or UNKNOWN * bool(
+            shown
+        )
+
+    short = [name(line, "") for line in lines]
+    return short if len(set(short)) == len(short) else [name(line, UNKNOWN) for line in lines]
+
+
+def _made(view: View, line: Line, name: str) -> ScalingLine:
     batch = line.values[view.resolved("batch")]
-    parts = [line.named] if line.named else []
-    parts += [line.values[view.resolved(d)] or UNKNOWN for d in shown]
-    parts += [f"batch {batch or UNKNOWN}"] if batches else []
     base = line.points.get(1)
     points = [_point(line, devices, base) for devices in sorted(line.shown)]
-    return ScalingLine(", ".join(parts), int(batch or 0), tuple(points), base[0] if base else None)
+    return ScalingLine(name, int(batch or 0), tuple(points), base[0] if base else None)
 
 
 def _point(line: Line, devices: int, base: Any) -> ScalingPoint:

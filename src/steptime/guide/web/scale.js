@@ -25,7 +25,9 @@ export function scaleRows(data, view) {
   shown.push(...apart.filter((d) => !already.has(d) && d !== batch));
   const order = [...new Set([...shown, batch])].map((d) => [resolved(view, d), inOrder(data.dimensions(d), lines.map((l) => l.values[resolved(view, d)]))]);
   lines.sort((a, b) => order.map(([d, list]) => list.indexOf(a.values[d]) - list.indexOf(b.values[d])).find((v) => v) ?? 0);
-  const made = lines.slice(0, MOST_LINES).map((l) => lineOf(view, l, shown, apart.includes(batch), batch));
+  const kept = lines.slice(0, MOST_LINES);
+  const names = namesOf(view, kept, shown, apart.includes(batch), batch);
+  const made = kept.map((l, i) => lineOf(l, names[i], batch));
   return { view, lines: made, warnings: scalingWarnings(made, lines.length, contended), contended };
 }
 
@@ -65,12 +67,22 @@ function gather(data, view, name, filters, columns) {
   return { lines: [...lines.values()], contended };
 }
 
-function lineOf(view, line, shown, batches, batch) {
+/** Without what is not known, unless two would then have one name. */
+function namesOf(view, lines, shown, batches, batch) {
+  const name = (line, unknown) => {
+    const values = shown.map((d) => line.values[resolved(view, d)] || unknown);
+    const size = line.values[batch] || unknown;
+    return [line.named, ...values, batches && size ? `batch ${size}` : ""].filter(Boolean).join(", ") || (shown.length ? "unknown" : "");
+  };
+  const short = lines.map((l) => name(l, ""));
+  return new Set(short).size === short.length ? short : lines.map((l) => name(l, "unknown"));
+}
+
+function lineOf(line, name, batch) {
   const size = line.values[batch];
-  const parts = [...(line.named ? [line.named] : []), ...shown.map((d) => line.values[resolved(view, d)] || "unknown"), ...(batches ? [`batch ${size || "unknown"}`] : [])];
   const base = line.points.get(1) ?? null;
   const devices = [...line.shown].sort((a, b) => a - b);
-  return { series: parts.join(", "), batch: Number(size || 0), points: devices.map((d) => scaledPoint(line, d, base)), base: base?.value ?? null };
+  return { series: name, batch: Number(size || 0), points: devices.map((d) => scaledPoint(line, d, base)), base: base?.value ?? null };
 }
 
 function scaledPoint(line, devices, base) {
