@@ -10,7 +10,7 @@ setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
 .venv/steptime.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("steptime needs Python 3.11 or newer; try make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; training and inference; PyTorch
@@ -28,7 +28,7 @@ test-frameworks: setup  ## every framework, which takes some 8 GB and half an ho
 
 $(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
 	@$(PYTHON) -m venv $(TEST_HOME)/zoo
-	@$(TEST_HOME)/zoo/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@$(TEST_HOME)/zoo/bin/pip install --quiet --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 test-fast: setup  ## what needs no framework, in under a minute

@@ -73,3 +73,16 @@ def test_a_plan_over_gpu_types_counts_and_staging_directories_is_fed_from_where_
         where = slurm.scratch if record.case.data_store == "scratch" else slurm.root / "local"
         assert record.staging and record.staging.folder.startswith(str(where))
     assert not list(slurm.scratch.glob("steptime-data-*"))
+
+
+def test_a_case_on_two_nodes_is_submitted_and_measured_as_any_other(slurm, tmp_path, torch_python):
+    user = User(slurm, tmp_path / "user", "retries = 0", f'[backends.pytorch]\npython = "{torch_python}"')
+    site = user.folder / "sites" / "test.toml"
+    site.write_text(site.read_text().replace('memory = "200M"', 'memory = "1500M"'))
+    options = ["--phase", "training", "--batch", "4", "--threads", "1", "--max-steps", "8", "--min-steps", "5"]
+    done = user.steptime("run", "mnist_cnn", "--nodes", "2", *options, "--contended-rounds", "0", "--on", "test", timeout=200)
+    (record,) = user.records
+    assert (record.status, record.message) == ("ok", ""), done.err
+    assert len(set(record.allocation.nodes)) == 2
+    assert record.summary.effective_batch == 8
+    assert record.software.settings["ranks"] == "2 by gloo"
