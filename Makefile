@@ -20,7 +20,8 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@tests/system-packages
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch tensorflow jax
-	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest
+	@$(BIN)/pytest -n 2 -m "not real"
+	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest -m real
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
