@@ -96,4 +96,4 @@ def test_result_files_are_named_as_the_centre_named_them(steptime, tmp_path):
     assert len(names) == 2
     assert names[0].endswith(":1:dram") and names[1].endswith(":1:dram:2")
     texts = "".join((tmp_path / "results" / name).read_text() for name in names)  # cases of one second are in any order
-    assert "Mean Speed: 400" in texts and "Mean Speed: 800" in texts
+    assert "Mean Speed : 400" in texts and "Mean Speed : 800" in texts

@@ -120,6 +120,7 @@ def test_far_too_many_cases_are_refused_before_any_is_made():
         Expansion(Plan("p", constants=BASE, axes={"seed": range(10_000), "batch": range(1, 10_000)}))
 
 
+@pytest.mark.real
 def test_a_hundred_thousand_cases_take_a_second_or_so_and_little_memory():
     many = {"seed": list(range(100)), "batch": list(range(1, 101)), "threads": list(range(1, 11))}
     plan = Plan(

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from steptime.proof import memory
 from steptime.proof.memory import path_of, prove, recalled
 
@@ -27,6 +29,7 @@ def test_a_damaged_memory_is_no_proof():
     assert recalled("reference") is None
 
 
+@pytest.mark.real
 def test_the_doctor_proves_when_asked_and_remembers(steptime):
     assert steptime("doctor", "reference", "--json").json[0]["proven"] == ""
     proven = steptime("doctor", "reference", "--prove", "--json").json[0]

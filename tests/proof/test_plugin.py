@@ -19,12 +19,14 @@ def proof(tmp_path):
     return run
 
 
+@pytest.mark.real
 def test_it_runs_outside_of_this_repository_for_the_backend_that_is_asked_for(proof):
     code, text = proof("--parity-backend", "reference", "--parity-families", "mlp,lenet")
     assert code == 0, text
     assert "8 passed" in text
 
 
+@pytest.mark.real
 def test_without_a_backend_nothing_is_asked(proof):
     assert "passed" not in proof()[1]
 
@@ -45,6 +47,7 @@ def test_what_it_does_not_know_is_one_line_with_the_choices(proof, arguments, wo
     assert "Traceback" not in text
 
 
+@pytest.mark.real
 def test_a_backend_that_is_not_installed_is_skipped_with_the_command(proof, monkeypatch, tmp_path):
     monkeypatch.setenv("STEPTIME_HOME", str(tmp_path))
     code, text = proof("--parity-backend", "pytorch", "--parity-families", "mlp", "-rs")

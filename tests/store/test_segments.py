@@ -75,6 +75,7 @@ def test_only_new_files_are_read(store, monkeypatch):
     assert rows(again) == rows(segments)
 
 
+@pytest.mark.real
 def test_the_rollup_after_many_small_additions_is_that_of_building_anew(store):
     segments = Segments(store)
     for number in range(20):
@@ -153,6 +154,7 @@ def test_an_index_of_another_format_or_with_lost_segments_is_built_anew(store):
         assert len(rows(again)) == len(RECORDS)
 
 
+@pytest.mark.real
 def test_many_processes_write_and_index_at_once_and_nothing_is_lost_or_doubled(store):
     program = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
