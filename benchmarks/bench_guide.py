@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import socket
 import statistics
 import subprocess
 import sys
@@ -112,10 +113,25 @@ def _served(count: int) -> Iterator[str]:
         running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert running.stdout
-            yield json.loads(running.stdout.readline())["url"].removesuffix("/guide")
+            base = json.loads(running.stdout.readline())["url"].removesuffix("/guide")
+            _await(base)
+            yield base
         finally:
             running.terminate()
             running.wait(20)
+
+
+def _await(base: str) -> None:
+    """Until it listens, which is a moment after it says where."""
+    address = urlsplit(base)
+    until = time.monotonic() + 20
+    while True:
+        try:
+            return socket.create_connection((address.hostname or "", address.port or 0), 1).close()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 def _visit(base: str) -> tuple[float, float]:
@@ -151,9 +167,13 @@ def _hammer(base: str, clients: int, seconds: float) -> tuple[list[float], int]:
         connection = HTTPConnection(urlsplit(base).netloc, timeout=30)
         while time.monotonic() < end:
             began = time.perf_counter()
-            connection.request("GET", question(chance))
-            answer = connection.getresponse()
-            answer.read()
+            try:
+                connection.request("GET", question(chance))
+                answer = connection.getresponse()
+                answer.read()
+            except OSError:
+                errors.append(0)
+                continue
             took.append(time.perf_counter() - began)
             if answer.status != 200:
                 errors.append(answer.status)
