@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steptime.schema import Budget, Case, Job, Record, case_key, from_json, option_value, to_json
+from steptime.schema import Budget, Case, Job, Profile, ProfileEntry, Record, case_key, from_json, option_value, to_json
 from tests.stats.test_invariants import record as measured
 
 TEXT = st.text(max_size=20)
@@ -36,6 +36,14 @@ def test_a_whole_record_survives_the_trip():
     assert msgspec.json.decode(to_json(record).encode(), type=Record) == record
     assert from_json(Record, to_json(record)) == record
     assert json.loads(to_json(record)) == dataclasses.asdict(record)
+
+
+def test_a_profile_survives_the_trip_too():
+    entries = [ProfileEntry("conv2d", "operator", 3, 0.5, 0.25, 0.8), ProfileEntry("sgemm", "kernel", 3, 0.2, 0.2, 1.0)]
+    profile = Profile("Kineto", entries, 1.5, {"kernel": 0.2}, 0.1, 3, {"operator": 7})
+    record = dataclasses.replace(measured(), profile=profile)
+    assert from_json(Record, to_json(record)) == record
+    assert msgspec.json.decode(to_json(record).encode(), type=Record) == record
 
 
 @settings(deadline=None)

@@ -12,8 +12,8 @@ import steptime
 
 WORKER = "steptime-worker.pyz"
 INNER = (
-    *("__init__.py", "errors.py", "schema.py", "atomic.py"),
-    *("stats", "machine", "models", "data", "oracle", "backends", "parity", "worker"),
+    *("__init__.py", "errors.py", "atomic.py"),
+    *("schema", "stats", "machine", "models", "data", "oracle", "backends", "parity", "worker"),
 )
 MAIN = 'import runpy\n\nrunpy.run_module("steptime.worker", run_name="__main__", alter_sys=True)\n'
 EPOCH = (1980, 1, 1, 0, 0, 0)
