@@ -53,6 +53,20 @@ def test_a_healthy_environment_has_nothing_to_complain_of(env):
     assert disk_bytes(env.folder) > 0
 
 
+@pytest.mark.parametrize(
+    ("packages", "version"),
+    [
+        (["torch==2.13.0+cpu", "numpy==2.4.6"], "2.13.0+cpu"),
+        (["python3-caffe=1.0.0+git20180821.99bd997-8+b2"], "1.0.0"),  # Debian's: the makers' own part of it
+        (["python3-caffe=1.0-8"], "1.0"),
+        ([], ""),
+    ],
+)
+def test_the_version_is_that_of_the_framework(env, packages, version):
+    (env.folder / MARKER).write_text(json.dumps({"packages": packages}))
+    assert env.version == version
+
+
 def test_an_interrupted_installation_is_diagnosed(env, steptime):
     (env.folder / MARKER).unlink()
     found = finding(steptime)

@@ -1,4 +1,4 @@
-"""The text that Caffe is given, and Caffe as a user runs it; test_parity compares few families with the oracle, here all are."""
+"""The text that Caffe is given, and Caffe as a user runs it; that it computes what the oracle does is shown in test_parity."""
 
 import time
 
@@ -11,14 +11,11 @@ from steptime.models import zoo
 from steptime.models.graph import Net
 from steptime.models.ops import Activation, Add, AvgPool, BatchNorm, Conv2d, Dense, Dropout, Flatten, MaxPool, Pad
 from steptime.oracle.network import KERNELS
-from steptime.parity.families import FAMILIES, graph_of
+from steptime.parity.families import FAMILIES, OPENED, graph_of
 from tests.conftest import framework_python
 
 real = pytest.mark.real
 QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
-# Rounding opens or closes rectifiers behind batch normalisation of few samples in the very first step. PyTorch's single precision
-# is as far from the reference in three of them (0.30, 0.22, 0.42); densenet121 agrees to 4e-4 with other seeds.
-OPENED = {"densenet121", "inception3", "inception4", "resnet50_v2"}
 
 SMALL_NET = """\
 name: "small"
@@ -231,22 +228,23 @@ def caffe_python():
     return framework_python("caffe")
 
 
-@pytest.fixture(scope="module")
-def trained(caffe_python, parity):
-    return parity(caffe_python, "caffe", "fp32", 1, "sgd", list(FAMILIES))
+@real
+def test_every_family_that_it_lacks_an_operator_for_is_refused_by_the_operators_names(caffe_python, parity):
+    refused = [family for family in FAMILIES if lacking(graph_of(family))]
+    found = parity(caffe_python, "caffe", "fp32", 1, "sgd", refused)
+    assert {family: found[family]["unsupported"] for family in refused} == {
+        family: f"caffe has no operator {', '.join(lacking(graph_of(family)))}" for family in refused
+    }
 
 
 @real
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_is_computed_or_refused_by_the_names_of_operators(trained, family):
-    found = trained[family]
-    if lacking(graph_of(family)):
-        assert found["unsupported"] == f"caffe has no operator {', '.join(lacking(graph_of(family)))}"
-        return
-    assert found["outputs"] < 1e-5
-    assert found["loss"] < 1e-3
-    assert found["statistics"] < 1e-2
-    assert found["weights"] < (1.0 if family in OPENED else 1e-2)
+def test_networks_in_which_rounding_opens_rectifiers_train_as_the_reference_with_a_curve_instead(caffe_python, parity):
+    """In single precision, which is all that Caffe has; test_parity has the other families."""
+    for family, found in parity(caffe_python, "caffe", "fp32", 1, "sgd", list(OPENED)).items():
+        assert found["outputs"] < 1e-5, family
+        assert found["loss"] < 1e-4, family
+        assert found["statistics"] < 1e-3, family
+        assert found["weights"] < 2e-3, family
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ class CaffeProgram(Program):
         import caffe
 
         self._caffe, self._graph, self._case = caffe, graph, case
-        self._inputs = inputs.transpose(0, 3, 1, 2) if len(graph.input.shape) == 3 else inputs
+        self._inputs = self._ordered(inputs)
         training = case.phase == "training"
         writer = write(graph, case.batch, training)
         self._links, self._output = writer.links, writer.blobs[graph.output]
@@ -45,8 +45,7 @@ class CaffeProgram(Program):
         caffe.set_random_seed(case.seed)
         self._net = self._make_net(net_text(graph.name, writer))
         self._fill(self._net, writer, weights)
-        if training and graph.loss != "l2":
-            self._net.blobs[LABEL].data[...] = labels
+        self.feed(inputs, labels)
         self._net.before_forward(let_others_run)
         self._net.before_backward(let_others_run)
 
@@ -64,7 +63,6 @@ class CaffeProgram(Program):
         return self._solver.net
 
     def _fill(self, net: Any, writer: Writer, weights: Weights) -> None:
-        net.blobs[DATA].data[...] = self._inputs
         for name, value in writer.filled.items():
             net.blobs[name].data[...] = value
         for name, array in writer.fixed.items():
@@ -72,6 +70,16 @@ class CaffeProgram(Program):
             net.params[layer][int(blob or 0)].data[...] = array
         for name, link in writer.links.items():
             net.params[link.layer][link.blob].data[...] = link.forth(weights[name])
+
+    def _ordered(self, inputs: Array) -> Array:
+        return inputs.transpose(0, 3, 1, 2) if len(self._graph.input.shape) == 3 else inputs
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the blobs themselves: a view of Caffe's own memory, with no copy in between."""
+        self._inputs = self._ordered(inputs)
+        self._net.blobs[DATA].data[...] = self._inputs
+        if LABEL in self._net.blobs:
+            self._net.blobs[LABEL].data[...] = labels
 
     def _infer(self) -> None:
         self._net.forward()
@@ -91,6 +99,7 @@ class CaffeProgram(Program):
 
     def outputs(self) -> Array:
         net = self._net if self._case.phase == "inference" else self._testing()
+        net.blobs[DATA].data[...] = self._inputs
         net.forward()
         y: Array = net.blobs[self._output].data.astype(np.float64)
         return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
@@ -113,6 +122,7 @@ class CaffeProgram(Program):
 class Caffe(Backend):
     name = "caffe"
     environment_name = "caffe"
+    feeds = True
     looser = {"adam": (0.05, "Adam divides a gradient by its own size, and Caffe has single precision only: so is the quotient")}
 
     def environment(self, case: Case) -> dict[str, str]:

@@ -42,8 +42,7 @@ class MXNetProgram(Program):
         self._net.cast(dtype)
         self._corrections = corrections(graph, case)
         self._load(weights)
-        image, indices = len(graph.input.shape) == 3, graph.input_op.kind == "int"
-        self._x = mx.nd.array(inputs.transpose(0, 3, 1, 2) if image else inputs, ctx=context, dtype="int32" if indices else dtype)
+        self._x = mx.nd.array(ordered(inputs), ctx=context, dtype="int32" if graph.input_op.kind == "int" else dtype)
         self._labels = [mx.nd.array(labels, ctx=context, dtype="int32")] if graph.loss != "l2" else []
         self._per_update = case.batch if graph.loss != "l2" else 1
         self._block = with_loss(self._net, graph)
@@ -84,6 +83,12 @@ class MXNetProgram(Program):
         except self._mx.base.MXNetError as problem:
             raise Unsupported(f"mxnet's mixed precision does not take this model: {said(problem)}") from None
         self._losses = None
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the arrays that are there, which the static memory of a hybridized block knows; copied when this returns."""
+        self._x[:] = ordered(inputs)
+        for array in self._labels:
+            array[:] = labels
 
     def _infer(self) -> None:
         self._net(self._x)
@@ -131,6 +136,11 @@ class MXNetProgram(Program):
         }
 
 
+def ordered(inputs: Array) -> Array:
+    """Images with their channels first."""
+    return inputs.transpose(0, 3, 1, 2) if inputs.ndim == 4 else inputs
+
+
 def said(problem: Exception) -> str:
     """What MXNet complains of, without its stack."""
     lines = [line for line in str(problem).splitlines() if "Error" in line]
@@ -174,6 +184,7 @@ class MXNet(Backend):
         (1e-4, "learning rates, decays, epsilons and statistics are single precision inside MXNet's operators"),
     )
     environment_name = "mxnet"
+    feeds = True
     instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2"))
     _program: Optional[MXNetProgram] = None
 

@@ -42,7 +42,7 @@ def _row(backend: Any) -> dict[str, Any]:
         "devices": list(backend.devices),
         "options": dict(backend.options),
         "installed": env.ready if env else True,
-        "version": env.packages[0].partition("==")[2] if env and env.ready and env.packages else "",
+        "version": env.version if env and env.ready else "",
         "install": f"steptime setup {env.name}" if env else "",
         "proven": f"{proof.words} ({proof.version}, {proof.when})" if proof else "",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,12 @@ class Environment:
             return list(json.loads((self.folder / MARKER).read_text())["packages"])
         except (OSError, ValueError, KeyError):
             return []
+
+    @property
+    def version(self) -> str:
+        """Of the framework, which is the first package; of Debian's what its makers call it: '1.0.0' of '1.0.0+git2018-8'."""
+        version = (self.packages or [""])[0].partition("=")[2]
+        return version[1:] if version.startswith("=") else re.split(r"[+~-]", version)[0]
 
     @property
     def lock(self) -> list[str]:
