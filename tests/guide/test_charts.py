@@ -5,10 +5,11 @@ import json
 import pytest
 
 from steptime.errors import UnknownName
-from steptime.guide import charts, export, panels
+from steptime.guide import charts, export, steps
 from steptime.guide.notebook import answer_of, rendered, spec_of
 from steptime.guide.results import plain
 from steptime.guide.state import View
+from steptime.guide.theme import look_of
 from steptime.schema import Steps
 from tests.guide.conftest import everything, run
 
@@ -55,8 +56,8 @@ def test_what_has_no_figure_is_written_in_words_and_not_drawn_as_zero(guide):
     query = "group=precision&framework=PyTorch"
     text = drawn_text(guide, query)
     assert "out of memory" in text and "not run" in text
-    rows = charts.rows(guide.query(View.parse(query)), list(guide.query(View.parse(query)).points))
-    assert all("value" not in row for row in rows if row["status"] != "ok")
+    rows = charts.rows(guide.query(View.parse(query)))
+    assert all(row["value"] is None for row in rows if row["status"] != "ok")
 
 
 def test_titles_say_what_is_shown_and_which_way_is_better(guide):
@@ -77,7 +78,7 @@ def test_values_of_x_keep_their_order(guide):
 def test_log_axes_have_points_and_no_end_of_an_interval_at_zero(guide):
     spec = charts.spec(guide.query(View.parse("group=precision&log=y&agg=mean&framework=PyTorch&replicas=1")))
     assert all(layer["mark"]["type"] != "bar" for layer in spec["layer"])
-    assert all(row["low"] > 0 for row in spec["data"]["values"] if "low" in row)
+    assert "max(datum.low, datum.value / 100)" in json.dumps(spec["transform"])
 
 
 def test_specifications_are_plain_json_without_addresses_of_data(guide):
@@ -106,11 +107,12 @@ def test_the_steps_of_a_run_show_warm_up_and_are_thinned_to_what_matters():
     seconds = [0.5] * 3 + [0.01] * 20_000
     seconds[7777] = 0.09
     record = replace(run(10.0), steps=Steps(seconds, 3, "", "steps"))
-    spec = panels.steps_spec(record)
+    spec = steps.steps_spec(record)
     rows = spec["data"]["values"]
-    assert len(rows) <= panels.MOST_STEPS
+    assert len(rows) <= steps.MOST_STEPS
     assert any(row["ms"] == pytest.approx(90) for row in rows)
-    assert {row["part"] for row in rows} == {"warm-up", "steady"}
-    assert export.picture(spec, "svg").startswith(b"<svg")
-    assert sum(row["steps"] for row in panels.histogram_spec(record)["data"]["values"]) == 20_000
-    assert export.picture(panels.histogram_spec(run(10.0)), "svg").startswith(b"<svg")
+    drawn = export.picture(spec, "svg").decode()
+    assert drawn.startswith("<svg") and "warm-up" in drawn and "steady" in drawn
+    assert drawn.count(f'fill="{look_of("light")["second"]}"') == sum(row["step"] <= 3 for row in rows) + 2  # + legend and band
+    assert sum(row["steps"] for row in steps.histogram_spec(record)["data"]["values"]) == 20_000
+    assert export.picture(steps.histogram_spec(run(10.0)), "svg").startswith(b"<svg")

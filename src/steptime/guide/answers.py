@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from steptime.errors import UsageError
+from steptime.guide import charts, panels, steps
 from steptime.guide.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.engine import Guide
 from steptime.guide.results import Facet, plain
@@ -21,8 +21,6 @@ Answer = dict[str, Any]
 LOG_BYTES = 64_000
 MOST_ROWS = 500
 MOST_LABELS = 20
-MOST_STEPS = 1500
-"""steps of a run that its chart shows; more could not be told apart"""
 
 
 def meta(guide: Guide) -> Answer:
@@ -47,13 +45,16 @@ def _dimension(name: str, facet: Facet | None) -> Answer:
 
 
 def view_answer(guide: Guide, view: View) -> Answer:
+    """The answer, and its chart but for size and theme, which are the reader's."""
     if view.kind == "scaling":
-        return {"scaling": plain(guide.scaling(view))}
+        scaling = guide.scaling(view)
+        return {"scaling": plain(scaling), "spec": panels.open_scaling(scaling)}
     if view.kind == "coverage":
         return {"coverage": plain(guide.coverage(view))}
     if view.kind == "compare":
         return {"comparison": plain(guide.compare(view))}
-    return {"result": plain(guide.query(view))}
+    result = guide.query(view)
+    return {"result": plain(result), **({"spec": charts.open_spec(result)} if view.kind == "chart" else {})}
 
 
 def facets_answer(guide: Guide, view: View) -> list[Answer]:
@@ -83,17 +84,11 @@ def run_answer(guide: Guide, store: Store, name: str) -> Answer:
         "row": row_of(record),
         "record": without_steps(record),
         "command": repeat_command(record.case) if record.origin == "steptime" else "",
-        "steps": thinned(record.steps.seconds, MOST_STEPS) if record.steps else None,
+        "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
         "log": log,
         "log_truncated": not whole,
         "profile": [],
     }
-
-
-def thinned(seconds: Sequence[float], most: int) -> list[list[float]]:
-    """(number of the step, milliseconds), four digits, evenly taken; the first steps, which are warm-up, all."""
-    stride = max(1, -(-len(seconds) // most))
-    return [[i + 1, float(f"{s * 1e3:.4g}")] for i, s in enumerate(seconds) if i < 20 or i % stride == 0]
 
 
 def without_steps(record: Record) -> Answer:

@@ -1,20 +1,23 @@
 """What the browser is given besides data: one page, one stylesheet, one script, the Vega bundle.
 
 The script is written as small ES modules and joined here into one, so that page and single-file report run the very same
-text and neither needs a build step.
+text and neither needs a build step. Two of the modules are made: the themes, and the forms of charts that the report fills.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
-from steptime.guide import vega
+from steptime.guide import charts, panels, steps, vega
+from steptime.guide.theme import THEMES, look_of
 
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
 EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.M)
@@ -34,7 +37,29 @@ class Asset:
         return f'"{hashlib.sha256(self.gzipped).hexdigest()[:20]}"'
 
 
+def looks() -> dict[str, Any]:
+    """What each theme puts into charts; `palette` also colours the names of series elsewhere on the page."""
+    return {name: {**look_of(name), "palette": list(THEMES[name]["series"])} for name in THEMES}
+
+
+def forms() -> dict[str, Any]:
+    return {
+        "chart": charts.form(),
+        "scaling": panels.scaling_form(),
+        "coverage": panels.coverage_form(),
+        "compare": panels.compare_form(),
+        "steps": steps.steps_form(),
+        "histogram": steps.histogram_form(),
+    }
+
+
+MADE = {"looks.js": ("LOOKS", looks), "forms.js": ("FORMS", forms)}
+
+
 def text(name: str) -> str:
+    if name in MADE:
+        constant, make = MADE[name]
+        return f"export const {constant} = {json.dumps(make(), separators=(',', ':'), ensure_ascii=False)};\n"
     return (resources.files("steptime.guide") / "web" / name).read_text(encoding="utf-8")
 
 

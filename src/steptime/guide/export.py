@@ -35,10 +35,10 @@ def picture(spec: dict[str, Any], suffix: str) -> bytes:
             "pictures need vl-convert-python: pip install 'steptime[charts]'; .vl.json and .csv need nothing"
         ) from None
     if suffix == "svg":
-        return str(vl_convert.vegalite_to_svg(spec, vl_version="5.21")).encode()
+        return str(vl_convert.vegalite_to_svg(spec)).encode()
     if suffix == "png":
-        return bytes(vl_convert.vegalite_to_png(spec, vl_version="5.21", scale=PNG_SCALE))
-    return bytes(vl_convert.vegalite_to_pdf(spec, vl_version="5.21"))
+        return bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+    return bytes(vl_convert.vegalite_to_pdf(spec))
 
 
 def table(answer: Result | Scaling | Coverage | RunList) -> tuple[Sequence[str], list[list[Any]]]:

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from steptime.errors import SteptimeError
-from steptime.guide import assets, vega
-from steptime.guide.answers import thinned, without_steps
+from steptime.guide import assets, steps, vega
+from steptime.guide.answers import without_steps
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
 from steptime.guide.engine import Guide
 from steptime.guide.notation import Filters
@@ -115,13 +115,13 @@ def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
             record = guide.record(name)
         except SteptimeError:
             continue
-        steps = record.steps
         told = without_steps(record)
         told["failure"] = {**told["failure"], "log_tail": told["failure"]["log_tail"][-2000:]} if told.get("failure") else None
         if told.get("machine"):
             told["machine"] = {**told["machine"], "cpu_flags": []}
         command = repeat_command(record.case) if record.origin == "steptime" else ""
-        found.append({"record": told, "command": command, "steps": thinned(steps.seconds, MOST_STEPS) if steps else None})
+        of_steps = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
+        found.append({"record": told, "command": command, "charts": of_steps if record.steps else None})
     return found
 
 

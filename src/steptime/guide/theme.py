@@ -6,19 +6,20 @@ from typing import Any
 
 from steptime.errors import UnknownName
 from steptime.guide.dimensions import Measure
+from steptime.guide.forms import Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 """JupyterLab shows v5; later renderers read it too"""
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif'
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
-Spec = dict[str, Any]
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+"""seven for eight colours, so that no pair of them comes again before the 57th series"""
 
 LIGHT = {
-    "background": "#ffffff", "text": "#1b2330", "quiet": "#5c6675", "grid": "#e6e9ee", "bad": "#b3261e", "rule": "#1b2330",
+    "background": "#ffffff", "text": "#12161f", "quiet": "#626c7d", "grid": "#e2e5eb", "bad": "#b3261e", "rule": "#12161f",
     "series": ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#6a51a3", "#8c8c8c"),
 }  # fmt: skip
 DARK = {
-    "background": "#12161d", "text": "#e8ebf0", "quiet": "#9aa4b2", "grid": "#29303b", "bad": "#ff8a80", "rule": "#e8ebf0",
+    "background": "#141820", "text": "#eaedf3", "quiet": "#939dae", "grid": "#242a35", "bad": "#ff8f86", "rule": "#eaedf3",
     "series": ("#4aa8e0", "#f2b63d", "#2fc39a", "#e39ac5", "#8fd0f5", "#ff8a4d", "#b39ddb", "#a8a8a8"),
 }  # fmt: skip
 THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
@@ -60,30 +61,36 @@ def config(name: str) -> Spec:
     }  # fmt: skip
 
 
-def number_format(of: Measure, relative: bool, most: float) -> str:
-    """d3's, for axes on which `most` is the largest figure."""
-    if relative or of.form == "ratio":
-        return ".3~f"
-    if of.form == "percent":
-        return ".0%"
-    return "~s" if most >= 10_000 else ",~r"
+def look_of(name: str) -> dict[str, Any]:
+    """What a theme puts into a form."""
+    colours = theme(name)
+    return {"config": config(name), **{part: colours[part] for part in ("background", "text", "quiet", "bad", "rule")},
+            "first": colours["series"][0], "second": colours["series"][1]}  # fmt: skip
 
 
-def shown(value: float, of: Measure, relative: bool = False) -> str:
-    """A figure as people write it: three digits, and the unit where it is short."""
-    if relative:
-        return f"{_digits(value)}×"
+def figure_words(field: str, form: str) -> str:
+    """A figure as people write it, three digits and the unit where it is short: an expression for Vega."""
+    v = f"datum.{field}"
+    digits = "format({0}, abs({0}) >= 1e7 ? '.3~g' : abs({0}) >= 1000 ? ',.0f' : abs({0}) >= 0.001 ? '.3~r' : '.3~g')"
+    if form == "percent":
+        words = f"format(100 * {v}, '.3~r') + '%'"
+    elif form == "bytes":
+        sizes = [(1e3, "B"), (1e6, "kB"), (1e9, "MB"), (1e12, "GB")]
+        steps = [f"{v} < {0.9995 * size:.6g} ? format({v} / {size / 1e3:.0f}, '.3~r') + ' {unit}'" for size, unit in sizes]
+        words = f"{' : '.join(steps)} : format({v} / 1e12, '.3~r') + ' TB'"
+    else:
+        words = digits.format(v) + (" + '×'" if form == "ratio" else "")
+    return f"isValid({v}) ? ({words}) : null"
+
+
+def shown(value: float, of: Measure) -> str:
+    """The same for the terminal."""
     if of.form == "percent":
         return f"{100 * value:.3g}%"
     if of.form == "bytes":
         return sized(value)
-    return f"{_digits(value)}×" if of.form == "ratio" else _digits(value)
-
-
-def _digits(value: float) -> str:
-    if value == 0 or 0.001 <= abs(value) < 1000:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+    digits = f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+    return f"{digits}×" if of.form == "ratio" else digits
 
 
 def sized(count: float) -> str:
@@ -100,3 +107,6 @@ def status_words(status: str) -> str:
 
 def status_colour(status: str) -> str:
     return STATUS_COLOURS.get(status, OTHER_FAILURE)
+
+
+VERDICT_COLOURS = {"faster": "#009e73", "slower": "#d55e00", "same": "#56b4e9", "undecided": "#9aa4b2", "no figure": "#9aa4b2"}

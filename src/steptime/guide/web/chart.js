@@ -1,10 +1,13 @@
-// Draws a Vega-Lite spec into the page: our colours, our tooltip, a click or Enter on a point opens what is behind it.
+// Draws a specification into the page: in the room there is, with our tooltip; a click or Enter on a point opens what is behind it.
 
 import { announce, h, icon, replace } from "./dom.js";
 import { hideTip, showTip } from "./overlay.js";
-import { chartConfig } from "./theme.js";
+import { fill } from "./fill.js";
+import { look } from "./theme.js";
 
 const drawn = new WeakMap();
+const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
+const [PANEL, AXIS, LEGEND_ENTRY] = [320, 92, 160]; // pixels: the least for one of several charts, its axis, a name in the legend
 
 async function embed() {
   for (let i = 0; i < 400 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 25));
@@ -12,51 +15,83 @@ async function embed() {
   return globalThis.vegaEmbed;
 }
 
+// Files name the version of Vega-Lite that notebooks know; the library here is newer and would complain of it.
+const undated = ({ $schema, ...spec }) => spec;
+
+// A specification that is open but for size and theme, in the room that an element has.
+function fitted(spec, room, height) {
+  const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
+  const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
+  const width = panels > 1 ? Math.floor(room / columns) - AXIS : room;
+  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height, columns, entries: Math.max(1, Math.floor(room / LEGEND_ENTRY)) });
+}
+
 // options: height, tip(datum) -> nodes or null, open(datum), words (what a screen reader is told), points (for the keyboard)
 export async function drawChart(element, spec, options = {}) {
   const vegaEmbed = await embed();
-  const own = structuredClone(spec);
-  const config = chartConfig();
-  own.config = { ...own.config, ...config, axis: { ...own.config?.axis, ...config.axis }, legend: { ...own.config?.legend, ...config.legend } };
-  delete own.background;
-  if (options.height) own.height = options.height;
-  if (options.width !== null) own.width = options.width ?? Math.max(260, element.clientWidth - 30);
-  own.autosize = { type: "fit", contains: "padding", resize: true };
+  const own = fitted(spec, Math.max(260, element.clientWidth), options.height ?? 300);
   const target = h("div", { role: "img", "aria-label": options.words ?? "chart", tabindex: options.points ? "0" : null });
   drawn.get(element)?.finalize();
   replace(element, target);
-  const result = await vegaEmbed(target, own, { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" });
+  const result = await vegaEmbed(target, undated(own), EMBED);
   drawn.set(element, result);
   target.classList.remove("vega-embed");
   target.setAttribute("role", "img"); // Vega sets a role of its own
+  const told = (item) => item?.datum && item.mark?.marktype !== "line" && options.tip?.(item.datum);
   result.view.addEventListener("mousemove", (event, item) => {
-    const content = item?.datum && options.tip?.(item.datum);
+    const content = told(item);
     content ? showTip(event, content) : hideTip();
     target.classList.toggle("pointable", Boolean(content && options.open));
   });
   target.addEventListener("mouseleave", hideTip);
-  if (options.open) result.view.addEventListener("click", (_, item) => item?.datum && options.tip?.(item.datum) && (hideTip(), options.open(item.datum)));
-  if (options.points) walkable(target, options);
+  if (options.open) result.view.addEventListener("click", (_, item) => told(item) && (hideTip(), options.open(item.datum)));
+  if (options.points) walkable(target, result.view, options);
   return result;
 }
 
 // Arrow keys go from point to point, Enter opens one.
-function walkable(target, { points, tip, open, say }) {
+function walkable(target, view, { points, tip, open, say }) {
   let at = -1;
   target.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (step && points.length) {
-      at = (at + step + points.length) % points.length;
+      at = at < 0 && step < 0 ? points.length - 1 : (at + step + points.length) % points.length;
       const box = target.getBoundingClientRect();
-      showTip({ clientX: box.left + (box.width * (at + 0.5)) / points.length, clientY: box.top + 40 }, tip(points[at]));
+      const [x, y] = placeOf(view, points[at]) ?? [box.width / 2, 40];
+      showTip({ clientX: box.left + x - 12, clientY: box.top + y }, tip(points[at]));
       announce(say(points[at]));
       event.preventDefault();
     } else if (event.key === "Enter" && at >= 0 && open) {
       hideTip();
       open(points[at]);
-    }
+    } else if (event.key === "Escape") hideTip();
   });
   target.addEventListener("blur", hideTip);
+}
+
+// Where a point was drawn, in pixels from the corner of the chart.
+function placeOf(view, { point }) {
+  const search = (mark, x, y) => {
+    for (const item of mark.items ?? []) {
+      if (mark.marktype === "group") {
+        for (const inner of item.items ?? []) {
+          const found = search(inner, x + (item.x ?? 0), y + (item.y ?? 0));
+          if (found) return found;
+        }
+      } else if (item.datum?.point === point && ["rect", "symbol"].includes(mark.marktype)) return [x + (item.bounds.x1 + item.bounds.x2) / 2, y + item.bounds.y1];
+    }
+    return null;
+  };
+  return search(view.scenegraph().root, ...view.origin());
+}
+
+// A whole specification as a file, drawn where nobody sees it: "svg" gives text, "png" a blob.
+export async function pictureOf(spec, kind) {
+  const vegaEmbed = await embed();
+  const { view } = await vegaEmbed(document.createElement("div"), undated(spec), EMBED);
+  const made = kind === "svg" ? await view.toSVG() : await new Promise((done) => view.toCanvas(2).then((canvas) => canvas.toBlob(done)));
+  view.finalize();
+  return made;
 }
 
 export function chartSkeleton() {
@@ -75,10 +110,4 @@ export function empty(title, words, ...rest) {
 
 export function problem(error, retry) {
   return h("div", { class: "empty", role: "alert" }, icon("warn"), h("h2", null, "That cannot be shown"), h("p", null, error.message), retry && h("div", { class: "row" }, retry));
-}
-
-// The first chart on the page, as a file.
-export async function drawnPicture() {
-  const element = document.querySelector(".chart");
-  return element && drawn.has(element) ? drawn.get(element).view.toSVG() : "";
 }

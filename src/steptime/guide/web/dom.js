@@ -3,14 +3,14 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 export function h(name, attributes, ...children) {
-  return fill(document.createElement(name), attributes, children);
+  return furnish(document.createElement(name), attributes, children);
 }
 
 export function svg(name, attributes, ...children) {
-  return fill(document.createElementNS(SVG, name), attributes, children);
+  return furnish(document.createElementNS(SVG, name), attributes, children);
 }
 
-function fill(element, attributes, children) {
+function furnish(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);

@@ -5,6 +5,9 @@ import { mostTelling, queryRows } from "./query.js";
 import { groupRows, numberConfigurations } from "./reduce.js";
 import { accepts, decodeRows, inOrder, passes, valueOf } from "./rows.js";
 import { scaleRows } from "./scale.js";
+import { fill } from "./fill.js";
+import { FORMS } from "./forms.js";
+import { byRow, chartSize, chartValues, compareValues, coverageValues, SCALING_SIZE, scalingValues } from "./values.js";
 
 const IMPLIED = ["data", "data_store", "replica_batch", "effective_batch", "software", "date", "verdict", "sweep"];
 const MOST_VALUES = 200;
@@ -33,7 +36,15 @@ export function engineOf(told) {
     answer(view) {
       if (view.kind === "coverage") return { coverage: engine.coverage(view) };
       if (view.kind === "compare") return { comparison: engine.compare(view) };
-      return view.kind === "scaling" ? { scaling: engine.scaling(view) } : { result: engine.query(view) };
+      if (view.kind === "scaling") return drawable("scaling", engine.scaling(view), scalingValues);
+      return view.kind === "table" ? { result: engine.query(view) } : drawable("result", engine.query(view), (result) => chartValues(result, data));
+    },
+    // The chart of a view but for its theme, in the size it has when nobody says otherwise.
+    chart(view) {
+      const { result, scaling, coverage, comparison, spec } = engine.answer({ ...view, kind: view.kind === "table" ? "chart" : view.kind });
+      if (coverage) return fill(FORMS.coverage, coverageValues(coverage, data));
+      if (comparison) return fill(FORMS.compare, compareValues(comparison, data));
+      return fill(spec, scaling ? SCALING_SIZE : chartSize(result, data));
     },
     runs(view, limit, offset) {
       const wanted = view.runs.length ? new Set(view.runs) : null;
@@ -44,12 +55,16 @@ export function engineOf(told) {
       const row = rows.find((r) => r.id === id);
       if (!row) throw new Error(`This report has no run ${id}.`);
       const detail = details.get(id);
-      return { row, record: detail?.record ?? null, command: detail?.command ?? "", steps: detail?.steps ?? null, log: "", profile: [] };
+      return { row, record: detail?.record ?? null, command: detail?.command ?? "", charts: detail?.charts ? stepCharts(detail.charts) : null, log: detail?.log ?? "", log_truncated: true, profile: [] };
     },
     csv: (view) => csvOf(engine, view),
   };
   return engine;
 }
+
+const drawable = (name, answer, valuesOf) => ({ [name]: answer, spec: fill(FORMS[name === "result" ? "chart" : name], valuesOf(answer)) });
+
+const stepCharts = (charts) => Object.fromEntries(Object.entries(charts).map(([name, values]) => [name, fill(FORMS[name], { ...values, rows: byRow(values.columns) })]));
 
 const byText = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -2,31 +2,18 @@
 
 import { askBar, chips, tools } from "./ask.js";
 import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
-import { chartSpecs, seriesColours } from "./charts.js";
 import { h, icon, replace } from "./dom.js";
 import { count, figure, sentence, statusWords, withUnit } from "./format.js";
 import { drillDown } from "./drill.js";
 import { dataTable } from "./table.js";
+import { look } from "./theme.js";
+import { headingOf, measureNamed, subtitleOf } from "./words.js";
 import { but } from "./state.js";
 
-export const measureOf = (app, name = app.view.y) => app.meta.measures.find((m) => m.name === name) ?? { name, label: name, unit: "", better: "higher", form: "number" };
+export const measureOf = (app, name = app.view.y) => measureNamed(app.meta, name);
 export const labelOf = (app, name) => app.meta.dimensions.find((d) => d.name === name)?.label ?? name.replace("label.", "");
 
-export function heading(app) {
-  const { view } = app;
-  const measure = measureOf(app);
-  const per = view.series.length ? "" : view.group.length ? `, per ${view.group.map((g) => labelOf(app, g)).join(" and ")}` : "";
-  return sentence(`${measure.label} by ${labelOf(app, view.x)}${per}`);
-}
-
-function subtitle(app, result) {
-  const { view } = app;
-  const measure = measureOf(app);
-  if (view.baseline) return `relative to ${view.baseline} = 1 · ${count(result.runs, "run")}`;
-  const parts = [measure.unit && measure.form !== "bytes" && measure.unit, `${measure.better} is better`, view.agg === "best" ? "best run of each" : `${view.agg} of each`, count(result.runs, "run")];
-  if (result.points.some((p) => p.low !== null)) parts.push("95% intervals");
-  return parts.filter(Boolean).join(" · ");
-}
+export const heading = (app) => headingOf(app.view, told(app));
 
 export function explorePage(app) {
   const ask = h("div");
@@ -54,7 +41,7 @@ export function explorePage(app) {
       last = answer;
       const { result } = answer;
       card.classList.remove("busy");
-      under.textContent = subtitle(app, result);
+      under.textContent = subtitleOf(app.view, result, told(app));
       replace(narrowed, chips(app, swatches(answer)));
       replace(foot, tools(app, result));
       replace(notes, notesOf(app, result));
@@ -71,7 +58,7 @@ export function explorePage(app) {
   };
 }
 
-const swatches = (answer) => (answer ? seriesColours(answer.result) : {});
+const swatches = (answer) => Object.fromEntries((answer?.result.series ?? []).map((name, i) => [name, look().palette[i % look().palette.length]]));
 
 async function drawResult(app, answer, stage) {
   const { result } = answer;
@@ -79,29 +66,21 @@ async function drawResult(app, answer, stage) {
   if (app.view.kind === "table") return replace(stage, pointsTable(app, result));
   const figures = result.points.filter((p) => p.value !== null);
   if (!figures.length) return replace(stage, empty("No figure to draw", `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. The notes below say which.`));
-  const specs = chartSpecs(result, told(app));
-  const points = new Map(result.points.map((p) => [pointKey(p), p]));
-  const options = (facet) => ({
+  const holder = h("div", { class: "chart" });
+  replace(stage, holder);
+  const points = result.points.map((p, point) => ({ ...p, point }));
+  return drawChart(holder, answer.spec, {
+    height: answer.spec.facet ? 220 : Math.max(320, Math.min(460, innerHeight - 420)),
     words: `${heading(app)}. ${count(figures.length, "point")}; the table has all figures.`,
-    tip: (datum) => { const p = points.get(pointKey({ facet, ...datum })); return p && tipOf(app, p); },
-    open: (datum) => drillDown(app, result, points.get(pointKey({ facet, ...datum }))),
-    points: figures.filter((p) => facet === undefined || p.facet === facet),
+    tip: (datum) => (points[datum.point] ? tipOf(app, points[datum.point]) : meanTip(app, datum)),
+    open: (datum) => drillDown(app, result, points[datum.point]),
+    points: points.filter((p) => p.value !== null),
     say: (p) => `${[p.facet, p.series, p.x].filter(Boolean).join(", ")}: ${withUnit(p.value, shownMeasure(app))}`,
   });
-  if (specs.length === 1) {
-    const holder = h("div", { class: "chart" });
-    replace(stage, holder);
-    return drawChart(holder, specs[0].spec, { ...options(specs[0].facet), height: Math.max(320, Math.min(460, innerHeight - 420)) });
-  }
-  const holders = specs.map(() => h("div", { class: "chart" }));
-  replace(stage, h("div", { class: "facets" }, specs.map((s, i) => h("div", null, h("h3", null, s.facet || "(none)"), holders[i]))));
-  return Promise.all(specs.map((s, i) => drawChart(holders[i], s.spec, { ...options(s.facet), height: 240 })));
 }
 
 // Dimensions and measures as the makers of specs want them.
 export const told = (app) => ({ measures: app.meta.measures, dimensions: (name) => app.meta.dimensions.find((d) => d.name === name) ?? { name, label: name.replace("label.", ""), kind: "text" } });
-
-const pointKey = (p) => JSON.stringify([String(p.x ?? ""), p.series ?? "", p.facet ?? ""]);
 
 function nothing(app) {
   const filtered = app.view.filters.length || app.view.range.length || app.view.series.length;
@@ -134,6 +113,10 @@ export function tipOf(app, p) {
     p.contended > 0 && h("p", { class: "w" }, `${count(p.contended, "contended run")} left out`),
     h("p", { class: "hint" }, "click for the runs"),
   ];
+}
+
+function meanTip(app, { x, series, value, status }) {
+  return value === undefined || !series ? null : [h("h3", null, `${series} · ${x}`), h("div", { class: "big" }, withUnit(value, shownMeasure(app))), h("p", null, `${status} values of ${labelOf(app, app.view.x)}`)];
 }
 
 const failedWords = (p) => Object.entries(p.statuses ?? {}).filter(([s]) => s !== "ok").map(([s, n]) => `${n} ${statusWords(s)}`).join(", ");

@@ -44,7 +44,7 @@ export function start(source) {
   let timer = 0;
   addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => { if (innerWidth !== width) { width = innerWidth; app.page?.redraw(); } }, 150); });
   render(app);
-  if (source.live) look(app);
+  if (source.live) keepLooking(app);
   return app;
 }
 
@@ -133,7 +133,7 @@ function keepFocus(change) {
 }
 
 // Records that arrive while the page is open appear by themselves.
-async function look(app) {
+async function keepLooking(app) {
   let known = null;
   for (;;) {
     await new Promise((done) => setTimeout(done, LOOK_MS));

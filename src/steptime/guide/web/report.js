@@ -1,11 +1,12 @@
 // The single-file report: the same page, with its runs packed into the file and an engine that answers in the browser.
 
-import { drawnPicture } from "./chart.js";
-import { chartSpecs, scalingSpecs } from "./charts.js";
+import { pictureOf } from "./chart.js";
 import { download, h } from "./dom.js";
 import { engineOf } from "./engine.js";
+import { fill } from "./fill.js";
 import { start } from "./main.js";
 import { queryOf } from "./state.js";
+import { look } from "./theme.js";
 
 async function unpack(id) {
   const packed = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
@@ -29,13 +30,12 @@ export function reportSource(engine, told) {
     async save(event, view, kind) {
       event.preventDefault();
       if (kind === "csv") return download("steptime.csv", "text/csv", engine.csv(view));
-      if (kind === "svg") return download("steptime.svg", "image/svg+xml", await drawnPicture());
-      const answer = view.kind === "run" ? engine.run(view.runs[0]) : view.kind === "runs" ? engine.runs(view, 1e9, 0) : engine.answer(view);
-      const specs = answer.result ? chartSpecs(answer.result, engine.data) : answer.scaling ? Object.entries(scalingSpecs(answer.scaling)).map(([facet, spec]) => ({ facet, spec })) : [];
-      const whole = specs.length === 1 ? specs[0].spec : { vconcat: specs.filter((s) => s.spec).map((s) => ({ title: s.facet, ...s.spec })) };
-      return download(`steptime.${kind}`, "application/json", JSON.stringify(kind === "vl.json" ? { $schema: "https://vega.github.io/schema/vega-lite/v5.json", ...whole } : answer, null, 1));
+      if (kind === "json") return download("steptime.json", "application/json", JSON.stringify(view.kind === "run" ? engine.run(view.runs[0]) : view.kind === "runs" ? engine.runs(view, 1e9, 0) : engine.answer(view), null, 1));
+      const spec = fill(engine.chart(view), look());
+      if (kind === "vl.json") return download("steptime.vl.json", "application/json", JSON.stringify(spec, null, 1));
+      return download(`steptime.${kind}`, kind === "svg" ? "image/svg+xml" : "image/png", await pictureOf(spec, kind));
     },
-    formats: ["csv", "json", "svg", "vl.json"],
+    formats: ["csv", "json", "svg", "png", "vl.json"],
   };
 }
 

@@ -1,7 +1,6 @@
 // One run: its figures, every step with the warm-up marked, what it ran on, how to repeat it, what it printed.
 
 import { chartSkeleton, drawChart, problem } from "./chart.js";
-import { histogramSpec, stepsSpec } from "./charts.js";
 import { h, icon, replace } from "./dom.js";
 import { verdictTag } from "./drill.js";
 import { bytes, count, figure, seconds, statusWords, when } from "./format.js";
@@ -36,19 +35,18 @@ async function drawRun(app, run, stage) {
         h("button", { class: "button", onclick: () => app.go({ ...DEFAULT, filters: [["model", [row.model]], ["phase", [row.phase]]], x: "replica_batch", group: ["framework"] }) }, icon("chart"), "Runs like this"))),
     row.status === "ok" ? h("dl", { class: "figures" }, figures(row, record).map(([name, value, unit, small]) => h("div", { class: "figure" }, h("dt", null, name), h("dd", null, value, unit && h("small", null, ` ${unit}`)), small && h("p", null, small))))
       : h("div", { class: "note fail" }, icon("fail"), h("span", null, h("b", null, `${statusWords(row.status)}: `), row.message)),
-    run.steps && h("div", { class: "split" },
+    run.charts && h("div", { class: "split" },
       h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "Every step"), h("p", null, stepWords(record)))), steps),
       h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "Spread of the steady steps"), h("p", null, "ms per step"))), histogram)),
     run.command && h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "Measure it again"))), h("div", { class: "body" }, h("div", { class: "command" }, h("code", { tabindex: "0" }, run.command), h("button", { class: "button small", onclick: () => copy(run.command, "Command copied") }, icon("copy"), "Copy")))),
     h("div", { class: "columns after" }, sections(run).map(([title, list]) => h("section", { class: "card" }, h("header", null, h("h2", null, title)), h("dl", { class: "body pairs" }, list.map(([k, v]) => [h("dt", null, k), h("dd", null, v)]))))),
     run.profile?.length > 0 && h("section", { class: "card" }, h("header", null, h("h2", null, "Profile")), h("ul", { class: "body" }, run.profile.map((name) => h("li", { class: "mono" }, name)))),
     run.log && h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "Log"), h("p", null, run.log_truncated ? "the end of what the framework printed" : "what the framework printed"))), h("div", { class: "body" }, h("pre", { class: "log", tabindex: "0" }, run.log))));
-  if (!run.steps) return;
-  const histogramOf = histogramSpec(record, run.steps);
+  if (!run.charts) return;
   const tip = (d) => (d.step !== undefined && d.ms !== undefined ? [h("h3", null, `Step ${d.step}`), h("div", { class: "big" }, `${figure(d.ms)} ms`), d.part && h("p", null, d.part)] : null);
   await Promise.all([
-    drawChart(steps, stepsSpec(record, run.steps), { height: 200, words: stepWords(record), tip }),
-    histogramOf && drawChart(histogram, histogramOf, { height: 200, words: "histogram of the steady steps" }),
+    drawChart(steps, run.charts.steps, { height: 200, words: stepWords(record), tip }),
+    drawChart(histogram, run.charts.histogram, { height: 200, words: "histogram of the steady steps" }),
   ]);
 }
 

@@ -2,13 +2,10 @@
 
 import { chips, pick, dimensionOptions } from "./ask.js";
 import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
-import { scalingSpecs } from "./charts.js";
 import { h, icon, replace } from "./dom.js";
 import { firstSteps } from "./explore.js";
 import { count, figure, sentence, statusWords } from "./format.js";
 import { dataTable } from "./table.js";
-
-const PARTS = [["throughput", "Throughput", "samples/s; the dashed line is perfect scaling from one device"], ["speedup", "Speed-up", "over the run on one device"], ["efficiency", "Efficiency", "share of perfect scaling"]];
 
 export function scalingPage(app) {
   const ask = h("div");
@@ -46,7 +43,6 @@ function sentenceBar(app) {
 
 async function drawScaling(app, answer, stage) {
   const { scaling } = answer;
-  const specs = scalingSpecs(scaling);
   const lines = scaling.lines.filter((l) => l.points.some((p) => p.throughput !== null));
   if (!app.meta.runs) return replace(stage, h("section", { class: "card" }, firstSteps(app)));
   if (!lines.length) {
@@ -58,12 +54,12 @@ async function drawScaling(app, answer, stage) {
     scaling.warnings.filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w)).map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
     scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
     unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l, scaling)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
-  const holders = PARTS.map(() => h("div", { class: "chart small" }));
-  const cards = PARTS.map(([key, title, words], i) => specs[key] && h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, title), h("p", null, words))), holders[i], i === 0 ? notes : null));
-  replace(stage, cards[0], h("div", { class: "columns after" }, cards.slice(1)), h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
-  await Promise.all(PARTS.map(([key, title], i) => specs[key] && drawChart(holders[i], specs[key], {
-    height: i ? 230 : 300, words: `${title} over the number of devices; the table below has all figures.`, tip: (d) => scalingTip(d, lines, scaling),
-  })));
+  const holder = h("div", { class: "chart" });
+  const words = `${app.view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch"} · dashed: perfect scaling from one device · 95% intervals`;
+  replace(stage,
+    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))), h("div", { class: "stage" }, holder), notes),
+    h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
+  await drawChart(holder, answer.spec, { height: 290, words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines, scaling) });
 }
 
 const lineName = (line, scaling) => line.series || `batch ${line.batch}`;

@@ -54,7 +54,8 @@ function shareMenu(app) {
   const item = (name, symbol, small, action) =>
     h("button", { onclick: () => { closeMenu(); action(); } }, icon(symbol), name, small && h("small", null, small));
   const charting = ["chart", "table"].includes(app.view.kind);
-  const files = app.source.formats.filter((kind) => app.view.kind === "run" ? kind === "json" : !["runs", "compare"].includes(app.view.kind) || ["csv", "json"].includes(kind));
+  const fits = { run: ["json"], runs: ["csv", "json"], compare: ["json", "svg", "png", "vl.json"] }[app.view.kind] ?? app.source.formats;
+  const files = app.source.formats.filter((kind) => fits.includes(kind));
   return [
     item("Copy link", "copy", "", () => copy(app.source.link(app.view), "Link copied")),
     charting && item("Copy as command", "copy", "shell", () => copy(asCommand(app.view), "Command copied")),
