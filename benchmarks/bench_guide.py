@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import socket
 import statistics
 import subprocess
 import sys
@@ -114,24 +113,10 @@ def _served(count: int) -> Iterator[str]:
         try:
             assert running.stdout
             base = json.loads(running.stdout.readline())["url"].removesuffix("/guide")
-            _await(base)
             yield base
         finally:
             running.terminate()
             running.wait(20)
-
-
-def _await(base: str) -> None:
-    """Until it listens, which is a moment after it says where."""
-    address = urlsplit(base)
-    until = time.monotonic() + 20
-    while True:
-        try:
-            return socket.create_connection((address.hostname or "", address.port or 0), 1).close()
-        except OSError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.05)
 
 
 def _visit(base: str) -> tuple[float, float]:

@@ -43,6 +43,7 @@ def command(port: int, host: str, token: str, opening: bool | None, as_json: boo
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1], token)
     app = application(store, token)
+    listening.listen(128)  # whoever reads the address can use it at once
     if as_json:
         print(json.dumps({"url": address, "store": str(store.root)}), flush=True)
     else:

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from steptime.guide import charts, panels, steps, vega
+from steptime.guide import layers, panels, steps, vega
 from steptime.guide.theme import THEMES, look_of
 
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
@@ -44,7 +44,7 @@ def looks() -> dict[str, Any]:
 
 def forms() -> dict[str, Any]:
     return {
-        "chart": charts.form(),
+        "chart": layers.form(),
         "scaling": panels.scaling_form(),
         "coverage": panels.coverage_form(),
         "compare": panels.compare_form(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.guide.charts import CROSS, DOT, LINE, UNKNOWN, WHISKER, reference, series_colour, top
+from steptime.guide.charts import UNKNOWN, entries
 from steptime.guide.dimensions import NOT_RUN, STATUSES, dimension, measure
 from steptime.guide.forms import Spec, fill, hole, when
+from steptime.guide.layers import CROSS, DOT, LINE, WHISKER, reference, series_colour, top
 from steptime.guide.results import Comparison, Coverage, Scaling
 from steptime.guide.theme import SHAPES, VERDICT_COLOURS, look_of, status_colour, status_words
 
@@ -16,7 +17,8 @@ SCALES = ("throughput", "speedup", "efficiency")
 
 
 def scaling_spec(scaling: Scaling, look: str = "light", **layout: Any) -> Spec:
-    natural = {"titled": True, "fitted": False, "width": 320, "height": 280, "columns": 3, "entries": 4}
+    names = [line.series or f"batch {line.batch}" for line in scaling.lines]
+    natural = {"titled": True, "fitted": False, "width": 320, "height": 280, "columns": 3, "entries": entries(1000, names)}
     return fill(open_scaling(scaling), {**look_of(look), **natural, **layout})  # type: ignore[no-any-return]
 
 

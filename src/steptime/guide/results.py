@@ -13,8 +13,8 @@ The engine is `steptime.guide.engine.Guide(store)`; it may be used from many thr
     guide.compare(view) -> Comparison             view.runs or view.series, the first being the baseline
     guide.columns() -> dict[str, list]            all index columns, for the single-file report
 
-`steptime.guide.charts` makes Vega-Lite from these: spec(result, theme=), scaling_spec, coverage_spec, compare_spec,
-steps_spec(record), histogram_spec(record).
+Vega-Lite from these: charts.spec(result, look), panels.scaling_spec, coverage_spec, compare_spec; of a record
+steps.steps_spec and histogram_spec.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from steptime.guide.charts import reference, top
 from steptime.guide.forms import Spec, fill, hole, when
+from steptime.guide.layers import reference, top
 from steptime.guide.theme import look_of, sized
 from steptime.schema import Record
 

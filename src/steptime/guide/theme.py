@@ -10,7 +10,7 @@ from steptime.guide.forms import Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 """JupyterLab shows v5; later renderers read it too"""
-FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif'
+FONT = '"Inter", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", Arial, sans-serif'
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 """seven for eight colours, so that no pair of them comes again before the 57th series"""
 
@@ -39,7 +39,8 @@ def theme(name: str) -> dict[str, Any]:
 def config(name: str) -> Spec:
     """Vega-Lite's configuration of a theme."""
     colours = theme(name)
-    text = {"labelColor": colours["quiet"], "titleColor": colours["text"], "labelFontSize": 12, "titleFontSize": 12}
+    text = {"labelColor": colours["quiet"], "titleColor": colours["text"], "labelFontSize": 12, "titleFontSize": 12,
+            "labelFontWeight": 400}  # fmt: skip
     return {
         "background": colours["background"],
         "font": FONT,
@@ -56,7 +57,8 @@ def config(name: str) -> Spec:
         "axisX": {"grid": False},
         "axisY": {"domain": False, "ticks": False},
         "legend": {**text, "titleFontWeight": 500, "labelLimit": 260, "symbolSize": 90, "orient": "top", "offset": 8},
-        "header": text,
+        "header": {**text, "labelColor": colours["text"]},
+        "text": {"fontWeight": 400},
         "range": {"category": list(colours["series"])},
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ import { look } from "./theme.js";
 
 const drawn = new WeakMap();
 const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
-const [PANEL, AXIS, LEGEND_ENTRY] = [320, 92, 160]; // pixels: the least for one of several charts, its axis, a name in the legend
+const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH] = [300, 72, 16, 32, 7]; // pixels; PANEL is the least for one of several charts
 
 async function embed() {
   for (let i = 0; i < 400 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 25));
@@ -19,22 +19,26 @@ async function embed() {
 const undated = ({ $schema, ...spec }) => spec;
 
 // A specification that is open but for size and theme, in the room that an element has.
-function fitted(spec, room, height) {
+function fitted(spec, room, height, longest) {
   const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
   const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
-  const width = panels > 1 ? Math.floor(room / columns) - AXIS : room;
-  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height, columns, entries: Math.max(1, Math.floor(room / LEGEND_ENTRY)) });
+  const width = panels > 1 ? Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS : room;
+  const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
+  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height, columns, entries });
 }
 
-// options: height, tip(datum) -> nodes or null, open(datum), words (what a screen reader is told), points (for the keyboard)
+const slants = (spec) => spec.autosize && spec.params?.some((param) => param.name === "slanted");
+
+// options: height, series (their names, for the legend), tip(datum) -> nodes or null, open(datum), words (what a screen reader is told), points (for the keyboard)
 export async function drawChart(element, spec, options = {}) {
   const vegaEmbed = await embed();
-  const own = fitted(spec, Math.max(260, element.clientWidth), options.height ?? 300);
+  const own = fitted(spec, Math.max(260, element.clientWidth - 4), options.height ?? 300, Math.max(4, ...(options.series ?? []).map((name) => name.length)));
   const target = h("div", { role: "img", "aria-label": options.words ?? "chart", tabindex: options.points ? "0" : null });
   drawn.get(element)?.finalize();
   replace(element, target);
   const result = await vegaEmbed(target, undated(own), EMBED);
   drawn.set(element, result);
+  if (slants(own) && result.view.signal("slanted")) await result.view.resize().runAsync(); // they need more room than was thought
   target.classList.remove("vega-embed");
   target.setAttribute("role", "img"); // Vega sets a role of its own
   const told = (item) => item?.datum && item.mark?.marktype !== "line" && options.tip?.(item.datum);

@@ -7,7 +7,7 @@ import { accepts, decodeRows, inOrder, passes, valueOf } from "./rows.js";
 import { scaleRows } from "./scale.js";
 import { fill } from "./fill.js";
 import { FORMS } from "./forms.js";
-import { byRow, chartSize, chartValues, compareValues, coverageValues, SCALING_SIZE, scalingValues } from "./values.js";
+import { byRow, chartSize, chartValues, compareValues, coverageValues, scalingSize, scalingValues } from "./values.js";
 
 const IMPLIED = ["data", "data_store", "replica_batch", "effective_batch", "software", "date", "verdict", "sweep"];
 const MOST_VALUES = 200;
@@ -44,7 +44,7 @@ export function engineOf(told) {
       const { result, scaling, coverage, comparison, spec } = engine.answer({ ...view, kind: view.kind === "table" ? "chart" : view.kind });
       if (coverage) return fill(FORMS.coverage, coverageValues(coverage, data));
       if (comparison) return fill(FORMS.compare, compareValues(comparison, data));
-      return fill(spec, scaling ? SCALING_SIZE : chartSize(result, data));
+      return fill(spec, scaling ? scalingSize(scaling) : chartSize(result, data));
     },
     runs(view, limit, offset) {
       const wanted = view.runs.length ? new Set(view.runs) : null;

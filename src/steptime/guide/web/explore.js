@@ -71,6 +71,7 @@ async function drawResult(app, answer, stage) {
   const points = result.points.map((p, point) => ({ ...p, point }));
   return drawChart(holder, answer.spec, {
     height: answer.spec.facet ? 220 : Math.max(320, Math.min(460, innerHeight - 420)),
+    series: result.series,
     words: `${heading(app)}. ${count(figures.length, "point")}; the table has all figures.`,
     tip: (datum) => (points[datum.point] ? tipOf(app, points[datum.point]) : meanTip(app, datum)),
     open: (datum) => drillDown(app, result, points[datum.point]),

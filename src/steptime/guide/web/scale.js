@@ -18,7 +18,7 @@ export function scaleRows(data, view) {
     contended += found.contended;
   }
   lines = lines.filter((l) => [...l.shown].some((d) => d !== 1)); // what ran on one device only has nothing to say here
-  const apart = columns.filter((d) => new Set(lines.map((l) => l.values[d])).size > 1);
+  const apart = columns.filter((d) => d !== "backend" && new Set(lines.map((l) => l.values[d])).size > 1);
   const batch = resolved(view, "batch");
   const shown = view.group.filter((d) => columns.includes(resolved(view, d)));
   const already = new Set(shown.map((s) => resolved(view, s)));

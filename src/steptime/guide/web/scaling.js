@@ -55,11 +55,10 @@ async function drawScaling(app, answer, stage) {
     scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
     unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l, scaling)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
   const holder = h("div", { class: "chart" });
-  const words = `${app.view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch"} · dashed: perfect scaling from one device · 95% intervals`;
   replace(stage,
-    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))), h("div", { class: "stage" }, holder), notes),
+    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, "dashed: perfect scaling from one device · 95% intervals"))), h("div", { class: "stage" }, holder), notes),
     h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
-  await drawChart(holder, answer.spec, { height: 290, words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines, scaling) });
+  await drawChart(holder, answer.spec, { height: 290, series: lines.map((l) => lineName(l, scaling)), words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines, scaling) });
 }
 
 const lineName = (line, scaling) => line.series || `batch ${line.batch}`;

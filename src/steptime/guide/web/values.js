@@ -54,13 +54,15 @@ export function chartValues(result, told) {
 
 // The size of a chart that nobody has told how much room there is.
 export function chartSize(result, told) {
-  if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: result.xs.length < 12 ? 300 : 420, height: 220, entries: 6 };
+  if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: result.xs.length < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
   const places = result.xs.length + (isNamed(result, told) && result.means?.length ? 1 : 0);
   const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LABEL_ROOM + 60, 420), 1000);
-  return { titled: true, fitted: false, columns: 1, width, height: 320, entries: Math.max(Math.floor(width / 150), 1) };
+  return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
-export const SCALING_SIZE = { titled: true, fitted: false, width: 320, height: 280, columns: 3, entries: 4 };
+const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.max(4, ...names.map((n) => [...n].length)) + 34)));
+
+export const scalingSize = ({ lines }) => ({ titled: true, fitted: false, width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map((l) => l.series || `batch ${l.batch}`)) });
 
 export function scalingValues({ view, lines }) {
   const names = lines.map((l) => l.series || `batch ${l.batch}`);
