@@ -9,10 +9,11 @@ import numpy as np
 
 from steptime.backends._caffe_text import Word, message
 from steptime.backends._caffe_writer import Link, Writer
-from steptime.backends._mxnet_layers import reach, window_counts
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.channels_first import dense_kernel
 from steptime.models.graph import Graph, Node
+from steptime.models.windows import reach, window_counts
 
 DATA, LABEL, LOSS = "data", "label", "loss"
 ADAM_DELTA = 3.1622776e-10
@@ -101,11 +102,7 @@ def global_avg_pool(w: Writer, node: Node, op: ops.GlobalAvgPool, shapes: Shapes
 
 
 def dense(w: Writer, node: Node, op: ops.Dense, shapes: Shapes, xs: list[str]) -> str:
-    order = w.orders.get(node.inputs[0])
-    back = None if order is None else np.argsort(order)
-    w.links[f"{node.name}/kernel"] = Link(
-        node.name, 0, lambda a: (a if order is None else a[order]).T, lambda a: a.T if back is None else a.T[back]
-    )
+    w.links[f"{node.name}/kernel"] = Link(node.name, 0, *dense_kernel(w.orders.get(node.inputs[0])))
     if op.bias:
         w.links[f"{node.name}/bias"] = Link(node.name, 1)
     fields = {"num_output": op.units, "bias_term": op.bias, "axis": len(shapes[0])}

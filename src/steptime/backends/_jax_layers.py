@@ -16,6 +16,7 @@ from steptime.backends import _jax_sequence
 from steptime.errors import Unsupported
 from steptime.models import ops
 from steptime.models.graph import Graph
+from steptime.models.windows import reach, window_counts
 
 
 @dataclass
@@ -59,40 +60,24 @@ def conv2d(op: ops.Conv2d, p: Own, xs: Any, ctx: Context) -> Any:
     return y + p["bias"].astype(x.dtype) if op.bias else y
 
 
-def overhang(op: ops.Pool, shape: ops.Shape) -> tuple[ops.Pair, ops.Pair, list[ops.Pair]]:
-    """Kernel, strides, and the padding that windows hanging over the edge (ceil mode) need."""
-    size, kernel, strides, _, pads = op.window(shape)
-    reach = [(size[i] - 1) * strides[i] + kernel[i] - shape[i] - pads[i][0] for i in (0, 1)]
-    return kernel, strides, [(pads[i][0], max(pads[i][1], reach[i])) for i in (0, 1)]
-
-
 def max_pool(op: ops.MaxPool, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
     (x,) = xs
-    kernel, strides, pads = overhang(op, x.shape[1:])
-    return lax.reduce_window(x, -np.inf, lax.max, (1, *kernel, 1), (1, *strides, 1), ((0, 0), *pads, (0, 0)))
+    _, kernel, strides, _, _ = op.window(x.shape[1:])
+    pads = ((0, 0), *reach(op, x.shape[1:]), (0, 0))
+    return lax.reduce_window(x, -np.inf, lax.max, (1, *kernel, 1), (1, *strides, 1), pads)
 
 
 def avg_pool(op: ops.AvgPool, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
     (x,) = xs
-    kernel, strides, pads = overhang(op, x.shape[1:])
-    total = lax.reduce_window(x, 0.0, lax.add, (1, *kernel, 1), (1, *strides, 1), ((0, 0), *pads, (0, 0)))
+    _, kernel, strides, _, _ = op.window(x.shape[1:])
+    pads = ((0, 0), *reach(op, x.shape[1:]), (0, 0))
+    total = lax.reduce_window(x, 0.0, lax.add, (1, *kernel, 1), (1, *strides, 1), pads)
     counts = window_counts(op, x.shape[1:])
     return total * np.asarray(1 / counts, x.dtype)[None, :, :, None]
-
-
-def window_counts(op: ops.AvgPool, shape: ops.Shape) -> np.ndarray[Any, Any]:
-    """How many pixels each window averages. Padding counts if the operator says so; what hangs over never does."""
-    size, kernel, strides, _, pads = op.window(shape)
-    axes = []
-    for i in (0, 1):
-        low, high = (-pads[i][0], shape[i] + pads[i][1]) if op.count_padding else (0, shape[i])
-        begins = np.arange(size[i]) * strides[i] - pads[i][0]
-        axes.append(np.minimum(begins + kernel[i], high) - np.maximum(begins, low))
-    return np.outer(*axes).astype(np.float64)
 
 
 def global_avg_pool(op: ops.GlobalAvgPool, p: Own, xs: Any, ctx: Context) -> Any:

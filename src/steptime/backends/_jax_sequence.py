@@ -8,6 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 
 def layer_norm(op: ops.LayerNorm, p: Any, xs: Any, ctx: Any) -> Any:
@@ -89,15 +90,10 @@ def _rotate(base: float, x: Any) -> Any:
     """Rotary embedding of (batch, positions, heads, width); the angles are constants of the program."""
     import jax.numpy as jnp
 
-    cosine, sine = (part.astype(x.dtype)[:, None] for part in rotation(base, x.shape[1], x.shape[3]))
+    half = x.shape[3] // 2
+    cosine, sine = (part.astype(x.dtype)[:, None, :half] for part in rotation(base, x.shape[1], x.shape[3]))
     first, second = jnp.split(x, 2, -1)
     return jnp.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1)
-
-
-def rotation(base: float, length: int, head: int) -> tuple[Any, Any]:
-    """Cosines and sines, (positions, half a head), in double precision."""
-    angles = np.outer(np.arange(length), base ** (-np.arange(head // 2) / (head // 2)))
-    return np.cos(angles), np.sin(angles)
 
 
 TABLE: dict[type, Callable[[Any, Any, Any, Any], Any]] = {

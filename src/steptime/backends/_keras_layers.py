@@ -9,10 +9,12 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.backends._keras_custom import bessel_batch_norm, function_layer, learned_layer, tied_layer
-from steptime.backends._tf_layers import four, is_depthwise, padding_of, pixels, window_counts
+from steptime.backends._tf_layers import four, is_depthwise, padding_of
 from steptime.errors import Unsupported
 from steptime.models import ops
 from steptime.models.graph import Graph, Node
+from steptime.models.rotary import rotation
+from steptime.models.windows import reach, window_counts
 
 
 class Site:
@@ -38,7 +40,7 @@ def padded(site: Site, value: float = 0.0) -> tuple[Chain, str]:
         return [], padding.lower()
     if value:
         return [function_layer(lambda x: keras.ops.pad(x, padding, constant_values=value))], "valid"
-    return [keras.layers.ZeroPadding2D(pixels(site.op, site.shapes[0]))], "valid"
+    return [keras.layers.ZeroPadding2D(reach(site.op, site.shapes[0]))], "valid"
 
 
 def conv2d(site: Site) -> Chain:
@@ -68,17 +70,15 @@ def avg_pool(site: Site) -> Chain:
     import keras
 
     op, (x,) = site.op, site.shapes
-    size, kernel, strides, _, pads = op.window(x)
+    _, kernel, strides, _, _ = op.window(x)
     padding = padding_of(op, x)
     make = keras.layers.AveragePooling2D
     if padding == "VALID" or (padding == "SAME" and not op.count_padding):
         return [make(kernel, strides, padding.lower(), name=site.name)]
-    counted = pads if op.count_padding else ((0, 0), (0, 0))
-    down, across = (window_counts(size[i], kernel[i], strides[i], pads[i][0], x[i], counted[i]) for i in (0, 1))
-    share = math.prod(kernel) / np.outer(down, across)[None, :, :, None]
+    share = math.prod(kernel) / window_counts(op, x)[None, :, :, None]
     weigh = function_layer(lambda x: x * keras.ops.cast(share, x.dtype))
     return [
-        keras.layers.ZeroPadding2D(pixels(op, x)),
+        keras.layers.ZeroPadding2D(reach(op, x)),
         make(kernel, strides, "valid", name=site.name),
         *([weigh] if (share != 1).any() else []),
     ]
@@ -155,16 +155,16 @@ def attention(site: Site) -> Chain:
     length = site.shapes[0][0]
     queries, keys, head = op.widths(*site.shapes)
     mask = np.where(np.tri(length, dtype=bool), 0, -np.inf)
-    angles = np.tile(np.outer(np.arange(length), (op.rope_base or 1.0) ** (-np.arange(0, head, 2) / head)), 2)
+    angles = rotation(op.rope_base, length, head) if op.rope_base else ()
 
     def heads(x: Any) -> Any:
         return kops.transpose(kops.reshape(x, (-1, length, x.shape[-1] // head, head)), (0, 2, 1, 3))
 
     def turn(x: Any) -> Any:
-        if not op.rope_base:
+        if not angles:
             return x
         first, second = kops.split(x, 2, -1)
-        cosine, sine = kops.cast(np.cos(angles), x.dtype), kops.cast(np.sin(angles), x.dtype)
+        cosine, sine = (kops.cast(part, x.dtype) for part in angles)
         return x * cosine + kops.concatenate((-second, first), -1) * sine
 
     def attend(*inputs: Any) -> Any:

@@ -12,11 +12,11 @@ import numpy as np
 
 from steptime.backends import _mxnet_sequence
 from steptime.backends._mxnet_layer import Layer, Link, Site, function_block, function_layer
-from steptime.backends.base import Array
 from steptime.errors import Unsupported
 from steptime.models import ops
-from steptime.models.channels_first import ceil_reaches, row_orders
+from steptime.models.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.models.graph import Graph
+from steptime.models.windows import reach, window_counts
 
 
 def around(F: Any, x: Any, pads: tuple[ops.Pair, ops.Pair], value: float = 0.0) -> Any:
@@ -86,25 +86,6 @@ def convention(op: ops.Pool, x: ops.Shape) -> str:
     return "full" if plain == size else ""
 
 
-def reach(op: ops.Pool, x: ops.Shape) -> tuple[ops.Pair, ops.Pair]:
-    """The padding that windows hanging over the edge (ceil mode) need."""
-    size, kernel, strides, _, pads = op.window(x)
-    ends = [max(pads[i][1], (size[i] - 1) * strides[i] + kernel[i] - x[i] - pads[i][0]) for i in (0, 1)]
-    return (pads[0][0], ends[0]), (pads[1][0], ends[1])
-
-
-def window_counts(op: ops.AvgPool, x: ops.Shape) -> Array:
-    """How many pixels each window averages. Padding counts if the operator says so; what hangs over never does."""
-    size, kernel, strides, _, pads = op.window(x)
-    axes = []
-    for i in (0, 1):
-        low, high = (-pads[i][0], x[i] + pads[i][1]) if op.count_padding else (0, x[i])
-        begins = np.arange(size[i]) * strides[i] - pads[i][0]
-        axes.append(np.minimum(begins + kernel[i], high) - np.maximum(begins, low))
-    counts: Array = np.outer(*axes).astype(np.float64)
-    return counts
-
-
 def global_avg_pool(site: Site) -> Layer:
     from mxnet.gluon import nn
 
@@ -114,14 +95,9 @@ def global_avg_pool(site: Site) -> Layer:
 def dense(site: Site) -> Layer:
     from mxnet.gluon import nn
 
-    op, order = site.op, site.row_order
+    op = site.op
     linear = nn.Dense(op.units, use_bias=op.bias, flatten=False, in_units=site.shapes[0][-1], prefix=site.prefix)
-    back = None if order is None else np.argsort(order)
-    links = {
-        "kernel": Link(
-            linear.weight, lambda a: (a if order is None else a[order]).T, lambda a: a.T if back is None else a.T[back]
-        )
-    }
+    links = {"kernel": Link(linear.weight, *dense_kernel(site.row_order))}
     if op.bias:
         links["bias"] = Link(linear.bias)
     return Layer(linear, links)

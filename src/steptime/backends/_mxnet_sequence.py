@@ -9,6 +9,7 @@ import numpy as np
 
 from steptime.backends._mxnet_layer import Layer, Link, Site, function_block, function_layer
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 
 def layer_norm(site: Site) -> Layer:
@@ -91,8 +92,7 @@ def attention(site: Site) -> Layer:
     if op.causal:
         constants["mask"] = np.where(np.tri(length, dtype=bool), 0.0, -np.inf)[None]
     if op.rope_base:
-        angles = np.outer(np.arange(length), op.rope_base ** (-np.arange(0, head, 2) / head))
-        constants["cosine"], constants["sine"] = (np.tile(f(angles), 2)[None, :, None] for f in (np.cos, np.sin))
+        constants["cosine"], constants["sine"] = (part[None, :, None] for part in rotation(op.rope_base, length, head))
 
     def attend(F: Any, *inputs: Any, mask: Any = None, cosine: Any = None, sine: Any = None) -> Any:
         parts = inputs

@@ -17,6 +17,7 @@ from steptime.errors import Unsupported
 from steptime.models import ops
 from steptime.models.channels_first import row_orders
 from steptime.models.graph import Graph, Node
+from steptime.models.windows import reach
 
 OPSET, IR_VERSION = 20, 10
 INPUT, OUTPUT = "input", "output"
@@ -86,8 +87,8 @@ def conv2d(w: Writer, op: ops.Conv2d, node: Node, shapes: tuple[ops.Shape, ...],
 def pool(w: Writer, op: ops.Pool, node: Node, shapes: tuple[ops.Shape, ...], xs: list[str]) -> str:
     """Ceil mode is written as padding at the end, which is the same and which every runtime agrees on."""
     (x,) = shapes
-    size, kernel, strides, _, pads = op.window(x)
-    ends = [max(pads[i][1], (size[i] - 1) * strides[i] + kernel[i] - x[i] - pads[i][0]) for i in (0, 1)]
+    _, kernel, strides, _, pads = op.window(x)
+    ends = [after for _, after in reach(op, x)]
     geometry: dict[str, Any] = {"kernel_shape": kernel, "strides": strides, "pads": [pads[0][0], pads[1][0], *ends]}
     if isinstance(op, ops.MaxPool):
         return w("MaxPool", node, xs, **geometry)

@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from steptime.backends._jax_sequence import rotation
 from steptime.models import ops
 from steptime.models.graph import Node
+from steptime.models.rotary import rotation
 
 Shapes = tuple[ops.Shape, ...]
 
@@ -97,7 +97,7 @@ def _turned(w: Any, op: ops.Attention, node: Node, x: str, name: str, length: in
     """Rotary embedding: x cos + (-second half, first half) sin."""
     from onnx import helper
 
-    cosine, sine = (w.constant(node, f"{name}_{i}", np.tile(a, 2)) for i, a in enumerate(rotation(op.rope_base, length, head)))
+    cosine, sine = (w.constant(node, f"{name}_{i}", a) for i, a in enumerate(rotation(op.rope_base, length, head)))
     first, second = (f"{node.name}:{name}_{half}" for half in ("first", "second"))
     w.nodes.append(helper.make_node("Split", [x], [first, second], first, axis=-1, num_outputs=2))
     swapped = w("Concat", node, [w("Neg", node, [second], f"{name}_minus"), first], f"{name}_swapped", axis=-1)

@@ -9,8 +9,8 @@ import numpy as np
 
 from steptime.backends import _paddle_double
 from steptime.backends._paddle_layer import Layer, Place, function_layer, learned, same
-from steptime.backends.base import Array
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 
 def layer_norm(place: Place) -> Layer:
@@ -84,7 +84,7 @@ def attention(place: Place) -> Layer:
 
     op, length, batch = place.op, place.shapes[0][0], place.batch
     queries, keys, head = op.widths(*place.shapes)
-    constants = dict(zip(("cosine", "sine"), _angles(op.rope_base, length, head))) if op.rope_base else {}
+    constants = dict(zip(("cosine", "sine"), rotation(op.rope_base, length, head))) if op.rope_base else {}
     if op.causal:
         constants["mask"] = np.where(np.tri(length, dtype=bool), 0, -np.inf)
 
@@ -108,12 +108,6 @@ def attention(place: Place) -> Layer:
 
     dtype = paddle.get_default_dtype()
     return function_layer(apply, **{name: paddle.to_tensor(array.astype(dtype)) for name, array in constants.items()})
-
-
-def _angles(base: float, length: int, head: int) -> tuple[Array, Array]:
-    """Cosine and sine of a rotary embedding, computed once, in the precision of a double."""
-    angles = np.tile(np.outer(np.arange(length), base ** (-np.arange(0, head, 2) / head)), 2)
-    return np.cos(angles), np.sin(angles)
 
 
 def _turned(x: Any, cosine: Any, sine: Any) -> Any:

@@ -5,27 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Union
 
-import numpy as np
-
 from steptime.backends import _tf_sequence
 from steptime.backends._tf_layer import Layer, Pass, Place
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.windows import reach, window_counts
 
 Padding = Union[str, list[list[int]]]
-
-
-def pixels(op: ops.Window, x: ops.Shape) -> tuple[ops.Pair, ops.Pair]:
-    """The padding, with what windows that hang over the edge (ceil mode) need."""
-    size, kernel, strides, dilation, pads = op.window(x)
-    reach = [(size[i] - 1) * strides[i] + (kernel[i] - 1) * dilation[i] + 1 - x[i] - pads[i][0] for i in (0, 1)]
-    return (pads[0][0], max(pads[0][1], reach[0])), (pads[1][0], max(pads[1][1], reach[1]))
 
 
 def padding_of(op: ops.Window, x: ops.Shape) -> Padding:
     """'VALID' or 'SAME' where that is what the operator means, for they have the fastest kernels; else the pixels."""
     _, kernel, strides, dilation, _ = op.window(x)
-    pads = pixels(op, x)
+    pads = reach(op, x)
     if pads == ((0, 0), (0, 0)):
         return "VALID"
     if pads == ops.resolve_padding("same", (x[0], x[1]), kernel, strides, dilation):
@@ -106,24 +98,16 @@ def avg_pool(place: Place) -> Layer:
     import tensorflow as tf
 
     op, (x,) = place.op, place.shapes
-    size, kernel, strides, _, pads = op.window(x)
+    _, kernel, strides, _, _ = op.window(x)
     padding = padding_of(op, x)
     if padding == "VALID" or (padding == "SAME" and not op.count_padding):
         return lambda run, x: tf.nn.avg_pool2d(x, kernel, strides, padding)
-    rows, columns = pixels(op, x)
-    counted = pads if op.count_padding else ((0, 0), (0, 0))
-    down, across = (window_counts(size[i], kernel[i], strides[i], pads[i][0], x[i], counted[i]) for i in (0, 1))
-    counts = np.outer(down, across)
+    rows, columns = reach(op, x)
+    counts = window_counts(op, x)
     if (counts == math.prod(kernel)).all():
         return lambda run, x: tf.nn.avg_pool2d(tf.pad(x, four(rows, columns)), kernel, strides, "VALID")
     share = tf.constant(math.prod(kernel) / counts[None, :, :, None], place.dtype)
     return lambda run, x: tf.nn.avg_pool2d(tf.pad(x, four(rows, columns)), kernel, strides, "VALID") * share
-
-
-def window_counts(size: int, kernel: int, stride: int, before: int, length: int, counted: ops.Pair) -> list[int]:
-    """Along one axis, for each window: how many of its pixels count."""
-    begins = [i * stride - before for i in range(size)]
-    return [min(b + kernel, length + counted[1]) - max(b, -counted[0]) for b in begins]
 
 
 def global_avg_pool(place: Place) -> Layer:

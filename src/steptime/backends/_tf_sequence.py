@@ -9,6 +9,7 @@ import numpy as np
 
 from steptime.backends._tf_layer import Layer, Pass, Place
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 
 def dense(place: Place) -> Layer:
@@ -132,8 +133,7 @@ def _rotation(base: float, length: int, head: int, dtype: Any) -> Callable[[Any]
     """Rotary embedding: the angles are computed once, in the precision of a double."""
     import tensorflow as tf
 
-    angles = np.tile(np.outer(np.arange(length), base ** (-np.arange(0, head, 2) / head)), 2)
-    cosine, sine = tf.constant(np.cos(angles), dtype), tf.constant(np.sin(angles), dtype)
+    cosine, sine = (tf.constant(part, dtype) for part in rotation(base, length, head))
 
     def turn(x: Any) -> Any:
         first, second = tf.split(x, 2, -1)

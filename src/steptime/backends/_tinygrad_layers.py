@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
-import numpy as np
-
 from steptime.backends.base import Array
 from steptime.errors import Unsupported
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 Own = Mapping[str, Any]
 
@@ -187,8 +186,7 @@ def _turned(x: Any, base: float, length: int, head: int, dtype: Any) -> Any:
     """Rotary embedding; the angles in the precision of a double."""
     from tinygrad import Tensor
 
-    angles = np.tile(np.outer(np.arange(length), base ** (-np.arange(0, head, 2) / head)), 2)
-    cosine, sine = (Tensor(a, dtype=dtype) for a in (np.cos(angles), np.sin(angles)))
+    cosine, sine = (Tensor(part, dtype=dtype) for part in rotation(base, length, head))
     first, second = x.chunk(2, -1)
     return x * cosine + (-second).cat(first, dim=-1) * sine
 

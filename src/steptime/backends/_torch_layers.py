@@ -14,7 +14,7 @@ from steptime.backends._torch_layer import Arrays, Hint, Layer, function_module,
 from steptime.backends.base import Weights
 from steptime.errors import Unsupported
 from steptime.models import ops
-from steptime.models.channels_first import ceil_reaches, row_orders
+from steptime.models.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.models.graph import Graph
 
 
@@ -69,16 +69,7 @@ def dense(op: ops.Dense, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
     import torch
 
     linear = torch.nn.Linear(shapes[0][-1], op.units, op.bias)
-    order = hint.row_order
-    back = np.argsort(order) if order is not None else None
-    arrays = {
-        "kernel": (
-            linear,
-            "weight",
-            lambda a: (a if order is None else a[order]).T,
-            lambda a: a.T if back is None else a.T[back],
-        )
-    }
+    arrays: dict[str, Arrays] = {"kernel": (linear, "weight", *dense_kernel(hint.row_order))}
     if op.bias:
         arrays["bias"] = (linear, "bias", same, same)
     return Layer(linear, arrays)

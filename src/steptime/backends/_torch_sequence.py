@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 from steptime.backends._torch_layer import Hint, Layer, function_module, same
 from steptime.models import ops
+from steptime.models.rotary import rotation
 
 
 def layer_norm(op: ops.LayerNorm, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
@@ -104,10 +105,8 @@ def _rotation(base: float, length: int, head: int) -> Any:
     class Rotation(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
-            speeds = base ** (-torch.arange(0, head, 2, dtype=torch.float64) / head)
-            angles = torch.outer(torch.arange(length, dtype=torch.float64), speeds).repeat(1, 2)
-            self.register_buffer("cosine", angles.cos(), persistent=False)
-            self.register_buffer("sine", angles.sin(), persistent=False)
+            for name, part in zip(("cosine", "sine"), rotation(base, length, head)):
+                self.register_buffer(name, torch.from_numpy(part), persistent=False)
 
         def forward(self, x: Any) -> Any:
             first, second = x.chunk(2, -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from steptime.models import ops
 from steptime.models.graph import Graph, Node
 
 Array = np.ndarray[Any, Any]
+Change = Callable[[Array], Array]
 
 
 def row_orders(graph: Graph) -> dict[str, Array]:
@@ -43,6 +44,14 @@ def _reach(graph: Graph, node: Node) -> Optional[list[str]]:
         elif not isinstance(user.op, ops.Dense):
             return None
     return names
+
+
+def dense_kernel(order: Optional[Array]) -> tuple[Change, Change]:
+    """The ways of a dense layer's kernel to (out, in), as most frameworks keep it, its rows in their new order, and back."""
+    if order is None:
+        return np.transpose, np.transpose
+    back = np.argsort(order)
+    return lambda a: a[order].T, lambda a: a.T[back]
 
 
 def ceil_reaches(op: ops.Pool, x: ops.Shape) -> bool:
