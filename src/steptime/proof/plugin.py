@@ -17,7 +17,7 @@ import pytest
 from steptime.backends.base import Backend, check_options, find, names
 from steptime.errors import SetupError, SteptimeError, UnknownName
 from steptime.parity.answer import Question
-from steptime.parity.families import FAMILIES, covering
+from steptime.parity.families import FAMILIES, covering, graph_of
 from steptime.proof.ask import Answers, ask
 from steptime.schema import Option, option_value
 
@@ -29,6 +29,7 @@ class Subject:
     backend: Backend
     options: dict[str, Option] = field(default_factory=dict)
     families: tuple[str, ...] = ()
+    """those of the families asked for that it is compared with"""
 
     @property
     def name(self) -> str:
@@ -62,8 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """What was asked for is understood now, so that a mistake is one line and not a failed collection."""
+    config.addinivalue_line("markers", "xdist_group(name): families of one question stay together under -n 2 --dist loadgroup")
     try:
-        subjects_of(config.getoption("--parity-backend"), families_of(config.getoption("--parity-families")))
+        families_of(config.getoption("--parity-families"))
+        subjects_of(config.getoption("--parity-backend"), config.getoption("--parity-families"))
     except SteptimeError as problem:
         raise pytest.UsageError(str(problem)) from None
 
@@ -71,16 +74,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" not in metafunc.fixturenames:
         return
-    families = families_of(metafunc.config.getoption("--parity-families"))
+    families = metafunc.config.getoption("--parity-families")
     wanted = metafunc.config.getoption("--parity-backend") or getattr(metafunc.module, "PARITY_BACKENDS", [])
     subjects = subjects_of(wanted, families)
     if "parity_way" in metafunc.fixturenames:
         ways = [(subject, way) for subject in subjects for way in subject.backend.ways]
         metafunc.parametrize(("subject", "parity_way"), ways, ids=[s.with_options(way).name for s, way in ways])
         return
-    metafunc.parametrize("subject", subjects, ids=[subject.name for subject in subjects])
+    what = metafunc.function.__name__
+    together = [pytest.param(subject, marks=pytest.mark.xdist_group(f"{subject.name} {what}")) for subject in subjects]
+    metafunc.parametrize("subject", together, ids=[subject.name for subject in subjects])
     if "parity_family" in metafunc.fixturenames:
-        metafunc.parametrize("parity_family", families)
+        metafunc.parametrize("parity_family", families_of(families))
 
 
 @pytest.fixture(scope="session")
@@ -107,6 +112,12 @@ def python_of(backend: str, chosen: str) -> Path:
         pytest.skip(str(problem))
 
 
+def families_for(backend: Backend, text: str) -> tuple[str, ...]:
+    """By name all; else without those that the backend takes minutes to compile."""
+    most = backend.proof_nodes if text in ("covering", "all") else 0
+    return tuple(name for name in families_of(text) if not most or len(graph_of(name).nodes) <= most)
+
+
 def families_of(text: str) -> tuple[str, ...]:
     if text in ("covering", "all"):
         return covering() if text == "covering" else FAMILIES
@@ -117,16 +128,17 @@ def families_of(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def subjects_of(wanted: Sequence[str], families: tuple[str, ...]) -> list[Subject]:
+def subjects_of(wanted: Sequence[str], families: str = "covering") -> list[Subject]:
+    """`families` as --parity-families has them."""
     every = [name for name in names() if find(name).computes]
     return [subject_of(text, families) for each in wanted for text in (every if each == "all" else [each])]
 
 
-def subject_of(text: str, families: tuple[str, ...] = ()) -> Subject:
+def subject_of(text: str, families: str = "covering") -> Subject:
     """'tensorflow:compile=xla'"""
     name, _, rest = text.partition(":")
     backend = find(name)
     pairs = dict(part.partition("=")[::2] for part in rest.split(",") if part)
     options: dict[str, Any] = {key: option_value(value, backend.options.get(key)) for key, value in pairs.items()}
     check_options(backend, options)
-    return Subject(backend, {**backend.proof_options, **options}, families)
+    return Subject(backend, {**backend.proof_options, **options}, families_for(backend, families))
