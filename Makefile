@@ -25,7 +25,7 @@ test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends/test_parity.py -n 2 --dist loadgroup --parity-families all --junitxml=$(TEST_HOME)/parity.xml
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends/test_parity.py -n 2 --dist loadgroup --parity-families all --junitxml=$(TEST_HOME)/parity.xml -o junit_family=xunit1
 	@$(BIN)/python -m steptime.proof.table $(TEST_HOME)/parity.xml
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends --ignore tests/backends/test_parity.py
 

@@ -24,7 +24,8 @@ class Predictor:
 
     def __init__(self, network: Any, inputs: Array, case: Case) -> None:
         self._predictor = _loaded(network, inputs, case)
-        self._predictor.get_input_handle(self._predictor.get_input_names()[0]).copy_from_cpu(inputs)
+        self.feed: Callable[[Array], None] = self._predictor.get_input_handle(self._predictor.get_input_names()[0]).copy_from_cpu
+        self.feed(inputs)
         self.run: Callable[[], None] = self._predictor.run
         self.product_types = ", ".join(sorted(product_types(self.run)))
         if case.precision == "bf16" and "bfloat16" not in self.product_types:

@@ -36,6 +36,9 @@ class Bound:
         self._binding.bind_output(OUTPUT, case.device)
         self._run = self.session.run_with_iobinding
 
+    def feed(self, x: Array) -> None:
+        self._x.update_inplace(x)
+
     def run(self) -> None:
         self._run(self._binding)
 
@@ -49,15 +52,19 @@ class Bound:
 
 class OnnxProgram(Program):
     def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
-        dtype = dtype_of(case.precision)
-        x = natural_input(graph, inputs, dtype)
-        model = export(graph, weights, case.batch, dtype)
+        self._graph, self._dtype = graph, dtype_of(case.precision)
+        x = natural_input(graph, inputs, self._dtype)
+        model = export(graph, weights, case.batch, self._dtype)
         if case.precision == "int8":
             model = quantized(model, x)
         self._weights = dict(weights)
         self._bound = Bound(model, case, x)
         self.step = self._bound.run  # type: ignore[method-assign]
         self.wait = self._bound.wait  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the input that is bound."""
+        self._bound.feed(natural_input(self._graph, inputs, self._dtype))
 
     def outputs(self) -> Array:
         self._bound.run()
@@ -97,6 +104,7 @@ class OnnxRuntime(Backend):
     options = {"optimize": "all", "spin": True}
     ways = ({"optimize": "none"},)
     environment_name = "onnxruntime"
+    feeds = True
 
     def environment(self, case: Case) -> dict[str, str]:
         return thread_variables(case.threads)

@@ -41,19 +41,26 @@ class Request:
         self.run: Callable[[], None] = self._request.start_async
         self.wait: Callable[[], None] = self._request.wait
 
+    def feed(self, x: Array) -> None:
+        """Into the memory that the input tensor shares."""
+        self._x[...] = x
+
     def output(self) -> Array:
         return np.array(self._request.get_output_tensor().data)
 
 
 class OpenVinoProgram(Program):
     def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
-        self._weights = dict(weights)
+        self._weights, self._graph = dict(weights), graph
         model, x = export(graph, weights, case.batch), natural_input(graph, inputs, np.float32)
         if case.precision == "int8":
             self._request = _eight_bits(model, case, x)
         else:
             self._request = Request(model, case, x)
         self.step, self.wait = self._request.run, self._request.wait  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        self._request.feed(natural_input(self._graph, inputs, np.float32))
 
     def outputs(self) -> Array:
         self.step()
@@ -104,6 +111,7 @@ class OpenVino(Backend):
     phases = ("inference",)
     precisions = ("fp32", "bf16", "fp16", "int8")
     environment_name = "openvino"
+    feeds = True
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )

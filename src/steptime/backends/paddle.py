@@ -42,10 +42,7 @@ class PaddleProgram(Program):
         dtype = "float64" if case.precision == "fp64" else "float32"
         paddle.set_default_dtype(dtype)
         self._network, self._arrays = build_network(graph, weights, case)
-        if graph.input_op.kind == "float":
-            inputs = inputs.astype(dtype)
-        if inputs.ndim == 4:
-            inputs = np.ascontiguousarray(inputs.transpose(0, 3, 1, 2))
+        inputs = self._ordered(inputs)
         self._x, self._labels = paddle.to_tensor(inputs), paddle.to_tensor(labels)
         mode = mode_of(case)
         if case.phase == "training":
@@ -62,6 +59,20 @@ class PaddleProgram(Program):
         else:
             self._call = paddle.jit.to_static(self._network, full_graph=True) if mode == "static" else self._network
             self.step = self._infer  # type: ignore[method-assign]
+
+    def _ordered(self, inputs: Array) -> Array:
+        if self._graph.input_op.kind == "float":
+            inputs = inputs.astype(self._paddle.get_default_dtype())
+        return np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        inputs = self._ordered(inputs)
+        if self._predictor:
+            self._predictor.feed(inputs)
+            return
+        self._x.set_value(inputs)
+        if self._graph.loss != "l2":
+            self._labels.set_value(labels)
 
     def _infer(self) -> None:
         with self._paddle.no_grad():
@@ -173,6 +184,7 @@ class Paddle(Backend):
         (1e-4, "the gradient of Paddle's average pool divides in single precision, which inception's second step amplifies"),
     )
     environment_name = "paddle"
+    feeds = True
     instruction_caps = tuple(
         {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
     )

@@ -32,11 +32,7 @@ class TinygradProgram(Program):
         for node in graph.nodes[1:]:
             layer_of(node.op)
         self._tensors = {name: self._tensor(name, array) for name, array in weights.items()}
-        if graph.input_op.kind == "float":
-            x = np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs
-            self._x = Tensor(x, dtype=self._dtype).realize()
-        else:
-            self._x = Tensor(inputs.astype(np.int32)).realize()
+        self._x = self._ordered(inputs).realize()
         self._labels = Tensor(labels.astype(np.int32)).realize() if labels.size else None
         jit = TinyJit if option(BACKEND, case, "compile") == "jit" else _as_it_is
         self._call: Callable[[], Any] = jit(self._train if case.phase == "training" else self._infer)
@@ -45,6 +41,22 @@ class TinygradProgram(Program):
             self.step = self._training_step  # type: ignore[method-assign]
         else:
             self.step = self._inference_step  # type: ignore[method-assign]
+
+    def _ordered(self, inputs: Array) -> Any:
+        from tinygrad import Tensor
+
+        if self._graph.input_op.kind == "int":
+            return Tensor(inputs.astype(np.int32))
+        return Tensor(np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs, dtype=self._dtype)
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the buffers that are there: the captured step reads those."""
+        from tinygrad import Tensor
+
+        fresh = [self._x.assign(self._ordered(inputs))]
+        if self._labels is not None:
+            fresh.append(self._labels.assign(Tensor(labels.astype(np.int32))))
+        Tensor.realize(*fresh)
 
     def _tensor(self, name: str, array: Array) -> Any:
         from tinygrad import Tensor
@@ -135,6 +147,7 @@ class Tinygrad(Backend):
     precisions = ("fp64", "fp32")
     options = {"compile": "jit"}
     environment_name = "tinygrad"
+    feeds = True
     ways = ({"compile": "eager"},)
     looser = {
         **dict.fromkeys(
