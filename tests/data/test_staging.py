@@ -2,10 +2,12 @@
 
 import gzip
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections import namedtuple
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,20 @@ def split(tmp_path):
 def store(tmp_path):
     (tmp_path / "store").mkdir()
     return tmp_path / "store"
+
+
+@contextmanager
+def alarm(seconds):
+    def ring(*_):
+        raise TimeoutError(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_the_copy_is_the_same_and_is_gone_afterwards(split, store):
@@ -76,6 +92,22 @@ def test_many_at_once_copy_once(split, store):
         user.communicate()
     assert said == ["False", "False", "False", "True"]
     assert list(store.iterdir()) == []
+
+
+def test_who_comes_while_another_copies_does_not_wait_for_the_users_to_leave(split, store, monkeypatch):
+    """Ranks that share a copy wait for each other: one that waited until the others are done would wait for ever."""
+    with staged(split, "s", store) as (copy, _):
+        there, looked = Path.is_dir, []
+
+        def is_dir(path):
+            if path == copy.images.parent and not looked:
+                looked.append(path)
+                return False  # as it was a moment ago
+            return there(path)
+
+        monkeypatch.setattr(Path, "is_dir", is_dir)
+        with alarm(20), staged(split, "s", store) as (same, staging):
+            assert same == copy and not staging.copied and looked
 
 
 def test_a_changed_source_is_another_copy(split, store):

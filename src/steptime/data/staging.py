@@ -11,6 +11,7 @@ import fcntl
 import gzip
 import hashlib
 import os
+import random
 import shutil
 import time
 import zlib
@@ -23,6 +24,7 @@ from steptime.schema import Staging
 
 CHUNK_BYTES = 1 << 20
 PREFIX = "steptime-data-"
+LONGEST_PAUSE_SECONDS = 0.05
 
 
 @contextlib.contextmanager
@@ -33,8 +35,7 @@ def staged(split: Split, store: str, target: Path) -> Iterator[tuple[Split, Stag
         yield split, Staging(store, str(target), _bytes(split), 0.0, copied=False)
         return
     folder = target / f"{PREFIX}{identity(split)}"
-    with _shared_lock(folder) as lock:
-        copied = _make(split, folder, lock)
+    with _held(split, folder) as (lock, copied):
         copy = Split(*(folder / _plain_name(path) for path in split.paths))
         staging = Staging(store, str(folder), _bytes(copy), time.perf_counter() - began, copied)
         try:
@@ -62,18 +63,38 @@ def _bytes(split: Split) -> int:
 
 
 @contextlib.contextmanager
-def _shared_lock(folder: Path) -> Iterator[int]:
-    """Of a file beside the folder, held until the end; the descriptor."""
-    path = folder.with_name(f"{folder.name}.lock")
+def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
+    """The lock beside a copy that is there, shared with its other users, and whether we made the copy ourselves.
+
+    Nobody who waits holds anything, and nobody waits to be alone: the users of a copy may be ranks that wait for each other.
+    """
+    path, copied = folder.with_name(f"{folder.name}.lock"), False
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _flock(descriptor, fcntl.LOCK_SH)
-            if _same_file(descriptor, path):
-                yield descriptor
-                return
+            if _same_file(descriptor, path):  # else it was removed under us
+                if folder.is_dir():
+                    yield descriptor, copied
+                    return
+                copied = _copied_alone(split, folder, descriptor, path) or copied
         finally:
-            os.close(descriptor)  # and with it the lock; the file was removed under us if we come round again
+            os.close(descriptor)  # and with it the lock
+        time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
+
+
+def _copied_alone(split: Split, folder: Path, descriptor: int, path: Path) -> bool:
+    """Makes the copy, unless another is about to. Where a file system has no locks copies are still whole, and are left behind."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    if folder.is_dir() or not _same_file(descriptor, path):
+        return False
+    _copy(split, folder)
+    return True
 
 
 def _same_file(descriptor: int, path: Path) -> bool:
@@ -84,24 +105,12 @@ def _same_file(descriptor: int, path: Path) -> bool:
 
 
 def _flock(descriptor: int, how: int) -> bool:
-    """Whether we have it; where a file system has no locks, copies are still whole, and are left behind."""
+    """Whether we have it."""
     try:
         fcntl.flock(descriptor, how)
         return True
     except OSError:
         return False
-
-
-def _make(split: Split, folder: Path, lock: int) -> bool:
-    """Whether we copied it ourselves. Others wait meanwhile."""
-    copied = False
-    while not folder.is_dir():  # again, if it was removed between the copy and our share of the lock
-        _flock(lock, fcntl.LOCK_EX)
-        if not folder.is_dir():
-            _copy(split, folder)
-            copied = True
-        _flock(lock, fcntl.LOCK_SH)
-    return copied
 
 
 def _copy(split: Split, folder: Path) -> None:
