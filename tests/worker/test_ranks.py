@@ -89,6 +89,14 @@ def test_after_a_broken_collective_the_rank_that_broke_it_is_found():
     assert str(first.blame(5)) == "rank 1: it broke"
 
 
+def test_a_rank_whose_collective_timed_out_too_has_said_so():
+    first, second = met(2)
+    second.fail("timeout", "Timed out waiting for send operation")
+    second.close()
+    found = first.blame(5)
+    assert (found.kind, str(found)) == ("timeout", "rank 1: Timed out waiting for send operation")
+
+
 def test_strangers_are_not_let_in_and_missing_ranks_are_named():
     port = free_port()
     meeting = Meeting(Rank(0, 0, 2, "127.0.0.1", port), "token", 1.0)

@@ -68,13 +68,15 @@ class Program:
 
 @dataclass(frozen=True)
 class Team:
-    """The ranks of a case, as one of them sees it; rank 0 is at `address`, where `port` is free for the framework."""
+    """The ranks of a case, as one of them sees it; rank 0 is at `address`, where `port` is kept for the framework."""
 
     rank: int
     local_rank: int
     size: int
     address: str
     port: int
+    listener: int
+    """on rank 0 the descriptor of a socket that listens there, else -1; whoever joins closes it"""
     timeout_seconds: float
 
 

@@ -207,12 +207,11 @@ class PyTorch(Backend):
         if case.device == "cuda":
             torch.cuda.set_device(team.local_rank)
         torch.manual_seed(case.seed + 7919 * team.rank)
+        wait = timedelta(seconds=team.timeout_seconds)
+        listens = {"is_master": True, "master_listen_fd": team.listener} if team.rank == 0 else {}
+        store = torch.distributed.TCPStore(team.address, team.port, team.size, timeout=wait, **listens)
         torch.distributed.init_process_group(
-            "nccl" if case.device == "cuda" else "gloo",
-            f"tcp://{team.address}:{team.port}",
-            timedelta(seconds=team.timeout_seconds),
-            team.size,
-            team.rank,
+            "nccl" if case.device == "cuda" else "gloo", timeout=wait, world_size=team.size, rank=team.rank, store=store
         )
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:

@@ -85,12 +85,11 @@ def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
 
 def _copied_alone(split: Split, folder: Path, descriptor: int, path: Path) -> bool:
     """Makes the copy, unless another is about to. Where a file system has no locks copies are still whole, and are left behind."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
     if folder.is_dir() or not _same_file(descriptor, path):
         return False
     _copy(split, folder)

@@ -52,6 +52,8 @@ def perform(job: Job, folder: Path) -> int:
     meeting: Any = None
     try:
         meeting = _meeting(job) if several else None
+        if meeting:
+            meeting.open()
         name, content = _result(job, folder, events, born, meeting)
     except CaseFailed as problem:
         name, content = RECORD, _failure(job, problem.kind, str(problem), born)
@@ -68,7 +70,7 @@ def perform(job: Job, folder: Path) -> int:
     if meeting:
         if content is not None and content.failure:
             meeting.fail(content.status, content.message)
-        if meeting.rank.number:
+        if meeting.rank.number and (meeting.met or (folder / RECORD).exists()):
             return 0  # rank 0 speaks for all
     try:
         if name:
@@ -108,15 +110,13 @@ def _lead(job: Job, folder: Path, born: float) -> int:
 
 
 def _meeting(job: Job) -> Any:
-    """All ranks, met; None where nobody started any."""
+    """Of all ranks, not yet open; None where nobody started any."""
     from steptime.worker.ranks import Meeting, rank_of, silence_seconds
 
     rank = rank_of(job.case, os.environ)
     if rank is None:
         return None
-    meeting = Meeting(rank, job.id, silence_seconds(job.case))
-    meeting.open()
-    return meeting
+    return Meeting(rank, job.id, silence_seconds(job.case))
 
 
 def _blamed(problem: Exception, meeting: Any) -> tuple[str, str]:

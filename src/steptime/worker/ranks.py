@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import struct
 import time
@@ -63,15 +64,27 @@ class Meeting:
         self.rank, self._token, self._timeout = rank, token, timeout_seconds
         self._lines: dict[int, socket.socket] = {}
         self.framework_port = 0
-        """free on rank 0's node when all met: where a framework's own ranks may meet"""
+        """on rank 0's node: where a framework's own ranks may meet"""
+        self._listener: Optional[socket.socket] = None
+        """rank 0's, at that port: held from the start, so that nobody takes it while the framework is imported"""
 
     def open(self) -> None:
         if self.rank.number == 0:
             self._receive_all()
-            self.framework_port = free_port()
+            self._listener = socket.create_server(("", 0), backlog=self.rank.size)
+            self.framework_port = self._listener.getsockname()[1]
         else:
             self._lines[0] = self._connect()
         self.framework_port = int(self.gather(self.framework_port)[0])
+
+    @property
+    def met(self) -> bool:
+        return bool(self._lines)
+
+    def take_listener(self) -> int:
+        """The descriptor of rank 0's listening socket, for whoever will close it; -1 elsewhere."""
+        listener, self._listener = self._listener, None
+        return listener.detach() if listener else -1
 
     def _receive_all(self) -> None:
         until = time.monotonic() + self._timeout
@@ -121,15 +134,13 @@ class Meeting:
 
     def blame(self, seconds: float = BLAME_SECONDS) -> Optional[CaseFailed]:
         """After a collective of the framework broke on rank 0: what another rank says of it, or that it is gone."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            for number in list(self._lines):
-                self._lines[number].settimeout(0.05)
+        numbers, until = {line: number for number, line in self._lines.items()}, time.monotonic() + seconds
+        while numbers and (left := until - time.monotonic()) > 0:
+            for line in select.select(list(numbers), [], [], left)[0]:
                 try:
-                    self._hear(number)
+                    self._hear(numbers[line])
                 except CaseFailed as problem:
-                    if problem.kind != "timeout":
-                        return problem
+                    return problem
         return None
 
     def _tell(self, line: socket.socket, value: Any) -> None:
@@ -194,6 +205,7 @@ def join(backend: Backend, case: Case, meeting: Optional[Meeting]) -> int:
             raise Unsupported(f"{case.replicas} ranks on {case.nodes} nodes need a cluster: --on SITE")
         return 0
     rank = meeting.rank
-    team = Team(rank.number, rank.local, rank.size, rank.address, meeting.framework_port, silence_seconds(case))
+    place = rank.address, meeting.framework_port, meeting.take_listener()
+    team = Team(rank.number, rank.local, rank.size, *place, silence_seconds(case))
     backend.join(case, team)
     return rank.number
