@@ -84,7 +84,7 @@ def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
 
 
 def _copied_alone(split: Split, folder: Path, descriptor: int, path: Path) -> bool:
-    """Makes the copy, unless another is about to. Where a file system has no locks copies are still whole, and are left behind."""
+    """Makes the copy, unless another is about to. Without locks copies are whole all the same, and are left behind."""
     with contextlib.suppress(OSError):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
