@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,6 +109,18 @@ def test_who_comes_while_another_copies_does_not_wait_for_the_users_to_leave(spl
         monkeypatch.setattr(Path, "is_dir", is_dir)
         with alarm(20), staged(split, "s", store) as (same, staging):
             assert same == copy and not staging.copied and looked
+
+
+def test_who_leaves_does_not_remove_the_copy_of_one_who_came_after_another_had_removed_it(split, store):
+    first = staged(split, "s", store)
+    copy, _ = first.__enter__()
+    shutil.rmtree(copy.images.parent)  # as another does who leaves at the same moment
+    next(store.glob("*.lock")).unlink()
+    with staged(split, "s", store) as (same, staging):
+        assert same == copy and staging.copied
+        first.__exit__(None, None, None)
+        assert same.images.exists()
+    assert list(store.iterdir()) == []
 
 
 def test_a_changed_source_is_another_copy(split, store):

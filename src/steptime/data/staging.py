@@ -144,6 +144,8 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _remove_if_last(folder: Path, lock: int) -> None:
-    if _flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
+    """Unless another who left just now did: what is there then may be somebody's new copy."""
+    path = folder.with_name(f"{folder.name}.lock")
+    if _flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB) and _same_file(lock, path):
         shutil.rmtree(folder, ignore_errors=True)
-        folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
