@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.schema import Allocation, Case, Contention, Printed, Record, Software, Source
+from steptime.schema import Allocation, Case, Contention, Printed, Record, Software, Source, to_json
 from steptime.store import segments as module
 from steptime.store.files import Store
 from steptime.store.index import row_of
@@ -57,13 +57,24 @@ def test_rows_of_the_index_are_those_that_the_records_give(store):
     assert rows(segments) == {record.id: row_of(record) for record in RECORDS}
 
 
+def files_taken(monkeypatch):
+    """The files that are read from now on."""
+    taken = []
+    original = module.outcomes
+
+    def noted(root, shares, hands):
+        taken.extend(piece.file for share in shares for piece in share.pieces)
+        return original(root, shares, hands)
+
+    monkeypatch.setattr(module, "outcomes", noted)
+    return taken
+
+
 def test_only_new_files_are_read(store, monkeypatch):
     store.put_all(RECORDS[:2])
     segments = Segments(store)
     segments.refresh()
-    taken = []
-    original = Segments._take
-    monkeypatch.setattr(Segments, "_take", lambda self, f, name, stamp: (taken.append(name), original(self, f, name, stamp))[1])
+    taken = files_taken(monkeypatch)
     assert not segments.refresh()
     store.put(RECORDS[2])
     assert segments.refresh()
@@ -110,6 +121,95 @@ def test_what_is_taken_away_is_no_longer_there(store):
     first.unlink()
     assert segments.refresh()
     assert set(rows(segments)) == {"failed"}
+
+
+def test_taking_one_away_reads_no_other_file_again(store, monkeypatch):
+    store.put_all(RECORDS[3:])
+    gone, kept = store.put(RECORDS[0]), store.put(RECORDS[2])
+    segments = Segments(store)
+    segments.refresh()
+    taken = files_taken(monkeypatch)
+    gone.unlink()
+    assert segments.refresh()
+    assert taken == []
+    assert set(rows(segments)) == {r.id for r in RECORDS[2:]}
+    rolled = "SELECT config, status, n, throughput_max FROM rollup ORDER BY ALL"
+    grown = Snapshot.of(segments).ask(rolled)
+    kept.unlink()
+    assert segments.refresh() and taken == []
+    assert set(rows(segments)) == {r.id for r in RECORDS[3:]}
+    store.put(RECORDS[2])
+    segments.refresh()
+    assert Snapshot.of(segments).ask(rolled) == grown
+    segments.rebuild()
+    assert Snapshot.of(segments).ask(rolled) == grown
+
+
+def test_a_copy_counts_when_the_first_is_taken_away(store):
+    first = store.put(RECORDS[2])
+    store.put_all(RECORDS[2:4])
+    segments = Segments(store)
+    segments.refresh()
+    assert segments.manifest.rows == 2
+    first.unlink()
+    Segments(store).refresh()
+    segments.refresh()
+    assert set(rows(segments)) == {"failed", "options"}
+
+
+def test_a_file_that_was_replaced_is_read_again(store):
+    path = store.put(RECORDS[2])
+    segments = Segments(store)
+    segments.refresh()
+    path.write_text(to_json(replace(RECORDS[2], message="another")))
+    segments.refresh()
+    assert rows(segments)["failed"]["message"] == "another"
+
+
+def test_runs_behind_a_line_that_was_taken_out_are_still_found(store):
+    path = store.put_all(RECORDS[:3])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], b'{"torn\n', lines[1], lines[2]]))
+    segments = Segments(store)
+    segments.refresh()
+    for identity, place in Snapshot.of(segments).ask("SELECT id, place FROM rows"):
+        with open(path, "rb") as opened:
+            opened.seek(place)
+            assert f'"id":"{identity}"' in opened.readline().decode()
+
+
+@pytest.mark.parametrize("most", [8001, 20_000, 10**9])
+def test_shares_together_hold_every_line_once(store, monkeypatch, most):
+    path = store.put_all([replace(RECORDS[0], id=f"r{i}", message="m" * (i * 37 % 500)) for i in range(40)])
+    single = store.put(RECORDS[2])
+    monkeypatch.setattr(module, "LEAST_SHARE", most)
+    monkeypatch.setattr(module, "MOST_SHARE", most)
+    segments = Segments(store)
+    segments.refresh()
+    assert set(rows(segments)) == {f"r{i}" for i in range(40)} | {"failed"}
+    assert segments.manifest.rows == 41
+    path.unlink()
+    segments.refresh()
+    assert set(rows(segments)) == {"failed"}, single
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("helper", ["python -m", "gone"])
+def test_processes_beside_this_one_give_the_same_index_and_are_not_missed(store, monkeypatch, helper):
+    store.put_all([replace(RECORDS[0], id=f"r{i}") for i in range(200)])
+    store.put_all(RECORDS)
+    one = Segments(store)
+    one.refresh()
+    alone = rows(one)
+    monkeypatch.setattr(module, "LEAST_SHARE", 20_000)
+    monkeypatch.setattr(module, "MOST_SHARE", 20_000)
+    monkeypatch.setattr(module, "SEVERAL_HANDS", 1)
+    monkeypatch.setattr(module, "usable_threads", lambda: 3)
+    if helper == "gone":
+        monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    one.rebuild()
+    assert rows(one) == alone
+    assert one.manifest.rows == 200 + len(RECORDS)
 
 
 def test_damaged_files_and_lines_go_into_quarantine_and_the_rest_counts(store):

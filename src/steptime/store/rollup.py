@@ -54,12 +54,13 @@ def reduced(source: str, extra: Sequence[str] = ()) -> str:
 
 
 def write(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], added: Sequence[str], old: str, target: str, rows: int
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[str], touched: Sequence[str], old: str, target: str, rows: int
 ) -> None:
-    """The rollup of all segments; where there is an old one, only the configurations of the added segments are made anew."""
+    """The rollup of all segments. Where there is an old one, only the configurations in the touched tables are made anew."""
     connection.execute("DROP TABLE IF EXISTS rolled")
-    if old and added:
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE touched AS SELECT DISTINCT config FROM {tables.files(added)}")
+    if old and touched:
+        every = " UNION ALL ".join(f"SELECT config FROM {table}" for table in touched)
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE touched AS SELECT DISTINCT config FROM ({every})")
         source = f"({runs(tables.files(paths))} WHERE config IN (SELECT config FROM touched))"
         connection.execute(f"CREATE TEMP TABLE rolled AS {reduced(source)}")
         kept = f"SELECT * FROM {tables.files([old])} WHERE config NOT IN (SELECT config FROM touched)"

@@ -2,13 +2,13 @@
 
     STORE/index/manifest.json     which segments and which rollup make the index; replaced as a whole
                 a1b2.parquet      rows
-                a1b2.files.json   the record files they come from, with size and time of change
+                a1b2.files.json   the record files they come from, with size and time of change, and whether they repeat ids
                 c3d4.rollup.parquet
 
-Only new files are parsed. Writers take turns by a lock; should two ever write at once, the manifest of one wins and the
-files of the other are read again at the next look: nothing is counted twice. Readers need no lock: what a manifest names
-is never changed, and is removed only when it has been out of use for a while. A store that cannot be written is indexed
-in a private folder.
+Only new files are parsed; when files are taken away, the segments that had their rows are written anew. Writers take
+turns by a lock; should two ever write at once, the manifest of one wins and the files of the other are read again at the
+next look: nothing is counted twice. Readers need no lock: what a manifest names is never changed, and is removed only when
+it has been out of use for a while. A store that cannot be written is indexed in a private folder.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from steptime.atomic import write_bytes
+from steptime.machine.cpus import usable_threads
 from steptime.store import rollup, tables
 from steptime.store.files import Damaged, Store
 from steptime.store.flatten import DIMENSIONS, FIGURES, TEXTS, Flattener
+from steptime.store.hands import MOST_HANDS, outcomes
+from steptime.store.intake import Outcome, Share, cut
 
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = zlib.crc32(repr((1, DIMENSIONS, TEXTS, FIGURES)).encode())
+FORMAT = zlib.crc32(repr((2, DIMENSIONS, TEXTS, FIGURES)).encode())
 """another one, as other columns make it, has every older index built anew"""
-CHUNK = 200_000
+LEAST_SHARE, MOST_SHARE, SEVERAL_HANDS = 16 << 20, 192 << 20, 48 << 20
+"""bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""
 SMALL, MOST_SMALL = 50_000, 8
 """segments of fewer rows are merged when there are more of them than this"""
 LOCK_SECONDS = 60.0
@@ -48,6 +52,14 @@ SETTLED_SECONDS = 2.0
 
 Stamp = tuple[int, int]
 """size and time of change of a file, in bytes and nanoseconds"""
+
+
+class Seen(NamedTuple):
+    """A file whose rows are in the index."""
+
+    stamp: Stamp
+    repeated: bool
+    """some of its records were left out, since their ids were there already"""
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -74,7 +86,7 @@ class Segments:
     manifest: Manifest = field(default_factory=Manifest)
     damaged: list[Damaged] = field(default_factory=list)
     """what the last refresh found"""
-    _seen: dict[str, Stamp] = field(default_factory=dict)
+    _seen: dict[str, Seen] = field(default_factory=dict)
     _folders: dict[str, int] = field(default_factory=dict)
     _private: tempfile.TemporaryDirectory[str] | None = None
 
@@ -83,7 +95,7 @@ class Segments:
 
     def paths(self) -> list[str]:
         """The Parquet files that hold all rows."""
-        return [str(self.folder / f"{s.name}.parquet") for s in self.manifest.segments]
+        return [str(self._path(s)) for s in self.manifest.segments]
 
     @property
     def rollup_path(self) -> str:
@@ -134,78 +146,115 @@ class Segments:
             found = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
         except (OSError, msgspec.DecodeError):
             found = Manifest()
-        if found.format != FORMAT or not all((self.folder / f"{s.name}.parquet").exists() for s in found.segments):
+        if found.format != FORMAT or not all(self._path(s).exists() for s in found.segments):
             found = Manifest()
         if found != self.manifest:
             self.manifest = found
             self._seen = {}
             for segment in found.segments:
-                self._seen.update(_files(self.folder / f"{segment.name}.files.json"))
+                self._note(self._files(segment))
 
     def _catch_up(self) -> None:
         current = _stamps(self.store)
-        if any(current.get(path) != stamp for path, stamp in self._seen.items()):
-            self.manifest, self._seen = Manifest(), {}  # something was taken away or replaced: rare, so all is read again
-        new = [path for path in current if path not in self._seen]
-        if not new and self.manifest.rollup:
+        gone = {name for name, seen in self._seen.items() if current.get(name) != seen.stamp}
+        if gone:  # what they had may also be in files that came later, which are read again
+            gone |= {name for name, seen in self._seen.items() if seen.repeated}
+        new = [name for name in current if name not in self._seen or name in gone]
+        if not new and not gone and self.manifest.rollup:
             return
         connection = tables.connect()
-        added = list(self._written(connection, new, current))
-        segments = (*self.manifest.segments, *added)
-        rolled = self._roll_up(connection, [str(self.folder / f"{s.name}.parquet") for s in added], segments)
-        segments = self._merged(connection, segments)
-        self._commit(Manifest(FORMAT, segments, rolled))
+        kept = tuple(self._kept(connection, gone))
+        added = tuple(self._written(connection, new, current, kept))
+        touched = [tables.files([str(self._path(s))]) for s in added] + (["removed"] if gone else [])
+        segments = (*kept, *added)
+        rolled = self._roll_up(connection, touched, segments)
+        self._commit(Manifest(FORMAT, self._merged(connection, segments), rolled))
 
-    def _written(self, connection: duckdb.DuckDBPyConnection, new: Sequence[str], current: dict[str, Stamp]) -> Iterator[Segment]:
-        """New files as segments of at most about CHUNK rows each."""
-        earlier = self.paths()
-        flattener, taken = Flattener(), {}
-        for position, name in enumerate(new):
-            taken[name] = self._take(flattener, name, current[name])
-            if len(flattener.columns) >= CHUNK or position == len(new) - 1:
-                segment = self._write(connection, flattener, taken, earlier)
-                earlier.append(str(self.folder / f"{segment.name}.parquet"))
-                self._seen.update(taken)
+    def _kept(self, connection: duckdb.DuckDBPyConnection, gone: set[str]) -> Iterator[Segment]:
+        """The segments, those with rows of files that are gone without them."""
+        for segment in self.manifest.segments:
+            files = self._files(segment)
+            if gone.isdisjoint(files):
                 yield segment
-                flattener, taken = Flattener(), {}
-        if not new and not self.manifest.segments:
-            yield self._write(connection, flattener, {}, [])  # an empty one, so that there are columns to ask for
+                continue
+            name = secrets.token_hex(8)
+            rows = tables.without(connection, self._path(segment), gone & files.keys(), self.folder / f"{name}.parquet")
+            if rows:
+                yield self._listed(Segment(name, rows), {file: seen for file, seen in files.items() if file not in gone})
+        for file in gone:
+            self._seen.pop(file, None)
 
-    def _take(self, flattener: Flattener, name: str, stamp: Stamp) -> Stamp:
-        """One file's records; what is damaged goes into quarantine, as everywhere."""
-        path = self.store.root / name
+    def _written(
+        self, connection: duckdb.DuckDBPyConnection, new: Sequence[str], current: dict[str, Stamp], kept: Sequence[Segment]
+    ) -> Iterator[Segment]:
+        """New files as segments, on all cores where there is much of it."""
+        if not new:
+            if not kept:  # an empty one, so that there are columns to ask for
+                yield self._listed(Segment(empty := secrets.token_hex(8), 0), {})
+                tables.write(connection, Flattener(), self.folder / f"{empty}.parquet")
+            return
+        stamps = {name: current[name] for name in new}
+        shares, found = self._taken_in(stamps, lenient=False)
+        if any(outcome.damaged for outcome in found):
+            self._quarantine({file: reason for outcome in found for file, reason in outcome.damaged})
+            stamps = {name: stamp for name in new if (stamp := _stamp(self.store.root / name))}
+            shares, found = self._taken_in(stamps, lenient=True)
+        made = [Path(share.target) for share in shares]
+        earlier = [str(self._path(s)) for s in kept]
+        again = tables.repeats(connection, [str(path) for path in made], earlier) if made else False
+        for path, share, outcome in zip(made, shares, found, strict=True):
+            rows, repeated = outcome.rows, set(outcome.repeated)
+            if again and earlier:
+                target = self.folder / f"{secrets.token_hex(8)}.parquet"
+                rows, lost = tables.once(connection, path, earlier, target)
+                path, repeated = target, repeated | lost
+            earlier.append(str(path))
+            names = dict.fromkeys(piece.file for piece in share.pieces)
+            yield self._listed(Segment(path.stem, rows), {name: Seen(stamps[name], name in repeated) for name in names})
+
+    def _taken_in(self, stamps: dict[str, Stamp], lenient: bool) -> tuple[list[Share], list[Outcome]]:
+        total = sum(size for size, _ in stamps.values())
+        hands = min(usable_threads(), MOST_HANDS) if total >= SEVERAL_HANDS else 1
+        most = min(max(total // (3 * hands), LEAST_SHARE), MOST_SHARE)
+        parts = cut({name: size for name, (size, _) in stamps.items()}, most)
+        shares = [Share(part, str(self.folder / f"{secrets.token_hex(8)}.parquet"), lenient) for part in parts]
+        return shares, outcomes(self.store.root, shares, hands)
+
+    def _quarantine(self, reasons: dict[str, str]) -> None:
+        """Damaged files and lines, as everywhere."""
+        for name, reason in reasons.items():
+            path = self.store.root / name
+            _, broken = self.store.load(path)
+            self.damaged += broken or [Damaged(path, reason)]
+
+    def _listed(self, segment: Segment, files: dict[str, Seen]) -> Segment:
+        """With the list of its files beside it."""
+        self._note(files)
+        listed = [(file, *seen.stamp, seen.repeated) for file, seen in files.items()]
+        write_bytes(self.folder / f"{segment.name}.files.json", msgspec.json.encode(listed))
+        return segment
+
+    def _note(self, files: dict[str, Seen]) -> None:
+        """That these are in the index. A file may have rows in several segments."""
+        for name, (stamp, repeated) in files.items():
+            self._seen[name] = Seen(stamp, repeated or (name in self._seen and self._seen[name].repeated))
+
+    def _path(self, segment: Segment) -> Path:
+        return self.folder / f"{segment.name}.parquet"
+
+    def _files(self, segment: Segment) -> dict[str, Seen]:
         try:
-            content = path.read_bytes()
-        except OSError:
-            return stamp
-        lines = content.splitlines(keepends=True) if path.suffix == ".jsonl" else [content]
-        reasons: list[str] = []
-        offset = 0
-        for line in lines:
-            reason = flattener.add(line, name, offset)
-            if reason:
-                reasons.append(reason)
-            offset += len(line)
-        if not reasons:
-            return stamp
-        _, broken = self.store.load(path)
-        self.damaged += broken or [Damaged(path, reason) for reason in reasons]
-        return _stamp(path) or stamp
+            content = (self.folder / f"{segment.name}.files.json").read_bytes()
+            listed = msgspec.json.decode(content, type=list[tuple[str, int, int, bool]])
+        except (OSError, msgspec.DecodeError):
+            return {}
+        return {name: Seen((size, changed), repeated) for name, size, changed, repeated in listed}
 
-    def _write(
-        self, connection: duckdb.DuckDBPyConnection, flattener: Flattener, taken: dict[str, Stamp], earlier: Sequence[str]
-    ) -> Segment:
+    def _roll_up(self, connection: duckdb.DuckDBPyConnection, touched: Sequence[str], segments: Sequence[Segment]) -> str:
         name = secrets.token_hex(8)
-        path = self.folder / f"{name}.parquet"
-        rows = tables.write(connection, flattener.columns, earlier, path)
-        write_bytes(self.folder / f"{name}.files.json", msgspec.json.encode([(p, *s) for p, s in taken.items()]))
-        return Segment(name, rows)
-
-    def _roll_up(self, connection: duckdb.DuckDBPyConnection, added: Sequence[str], segments: Sequence[Segment]) -> str:
-        name = secrets.token_hex(8)
-        paths = [str(self.folder / f"{s.name}.parquet") for s in segments]
         old = self.rollup_path if self.manifest.rollup else ""
-        rollup.write(connection, paths, added, old, str(self.folder / f"{name}.rollup.parquet"), sum(s.rows for s in segments))
+        target, rows = str(self.folder / f"{name}.rollup.parquet"), sum(s.rows for s in segments)
+        rollup.write(connection, [str(self._path(s)) for s in segments], touched, old, target, rows)
         return name
 
     def _merged(self, connection: duckdb.DuckDBPyConnection, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
@@ -213,13 +262,12 @@ class Segments:
         small = [s for s in segments if s.rows < SMALL]
         if len(small) <= MOST_SMALL:
             return segments
-        name = secrets.token_hex(8)
-        files: dict[str, Stamp] = {}
+        files: dict[str, Seen] = {}
         for segment in small:
-            files.update(_files(self.folder / f"{segment.name}.files.json"))
-        tables.merge(connection, [str(self.folder / f"{s.name}.parquet") for s in small], self.folder / f"{name}.parquet")
-        write_bytes(self.folder / f"{name}.files.json", msgspec.json.encode([(p, *s) for p, s in files.items()]))
-        return (*(s for s in segments if s.rows >= SMALL), Segment(name, sum(s.rows for s in small)))
+            files.update(self._files(segment))
+        merged = Segment(secrets.token_hex(8), sum(s.rows for s in small))
+        tables.merge(connection, [str(self._path(s)) for s in small], self._path(merged))
+        return (*(s for s in segments if s.rows >= SMALL), self._listed(merged, files))
 
     def _commit(self, manifest: Manifest) -> None:
         write_bytes(self.folder / "manifest.json", msgspec.json.encode(manifest))
@@ -234,9 +282,9 @@ class Segments:
 
     def adopt(self, rows: dict[str, int]) -> None:
         """Segments that were written elsewhere, by name, with their number of rows."""
-        segments = (*self.manifest.segments, *(Segment(name, count) for name, count in rows.items()))
-        added = [str(self.folder / f"{name}.parquet") for name in rows]
-        self._commit(Manifest(FORMAT, segments, self._roll_up(tables.connect(), added, segments)))
+        added = tuple(Segment(name, count) for name, count in rows.items())
+        segments, touched = (*self.manifest.segments, *added), [tables.files([str(self._path(s))]) for s in added]
+        self._commit(Manifest(FORMAT, segments, self._roll_up(tables.connect(), touched, segments)))
 
     def rebuild(self) -> None:
         """Forgets everything that was derived."""
@@ -275,11 +323,3 @@ def _stamps(store: Store) -> dict[str, Stamp]:
         if stamp:
             found[str(path.relative_to(store.root))] = stamp
     return found
-
-
-def _files(path: Path) -> dict[str, Stamp]:
-    try:
-        listed = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, int, int]])
-    except (OSError, msgspec.DecodeError):
-        return {}
-    return {name: (size, changed) for name, size, changed in listed}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steptime.store.flatten import DIMENSIONS, FIGURES, TEXTS, Columns
+from steptime.store.flatten import DIMENSIONS, FIGURES, ROW_TEXTS, Flattener
+from steptime.store.index import Row
 
 if TYPE_CHECKING:
     import duckdb
@@ -44,31 +45,68 @@ def files(paths: Sequence[str]) -> str:
     return f"read_parquet([{', '.join(map(literal, paths))}], union_by_name=true)"
 
 
-def write(connection: duckdb.DuckDBPyConnection, columns: Columns, earlier: Sequence[str], path: Path) -> int:
-    """The rows as a segment; an id that is there already is not taken again. How many rows."""
-    new, dims = columns.arrays(), _dimension_arrays(columns)
-    connection.register("new_rows", new)
-    connection.register("new_dimensions", dims)
+def write(connection: duckdb.DuckDBPyConnection, rows: Flattener, path: Path) -> int:
+    """The rows as a segment; how many."""
+    connection.register("new_rows", rows.arrays())
+    connection.register("new_dimensions", _dimension_arrays(rows.dimensions))
     figures = ", ".join(f"CASE WHEN isnan({f}) THEN NULL ELSE {f} END AS {f}" for f in FIGURES if f != "peak_bytes")
     peak = "CASE WHEN isnan(peak_bytes) THEN NULL ELSE peak_bytes::BIGINT END AS peak_bytes"
-    texts = ", ".join(f"{t}::VARCHAR AS {t}" for t in TEXTS if t not in ("id", "started"))
+    texts = ", ".join(f"{t}::VARCHAR AS {t}" for t in ROW_TEXTS if t not in ("id", "started"))
     dimensions = ", ".join(f"{d}::{'INTEGER' if d in NUMBERS else 'VARCHAR'} AS {d}" for d in DIMENSIONS)
-    known = f"AND NOT EXISTS (SELECT 1 FROM {files(earlier)} e WHERE e.id = n.id)" if earlier else ""
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE what AS
+        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, device_asked::VARCHAR AS device_asked, {dimensions}
+                   FROM new_dimensions)
+        SELECT *, {CONFIGURATION} AS config FROM d
+        """
+    )
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE fresh AS
-        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, {dimensions} FROM new_dimensions),
-             n AS (SELECT code, id::VARCHAR AS id, nullif(started::VARCHAR, '') AS started, file::VARCHAR AS file, place,
-                   {texts}, {figures}, {peak} FROM new_rows),
-             once AS (SELECT * FROM n WHERE true {known} QUALIFY row_number() OVER (PARTITION BY id ORDER BY file, place) = 1)
-        SELECT * EXCLUDE (code, d_code), {CONFIGURATION} AS config FROM once JOIN d ON once.code = d.d_code
+        SELECT code::INTEGER AS code, id::VARCHAR AS id, nullif(started::VARCHAR, '') AS started, file::VARCHAR AS file,
+            place::BIGINT AS place, {texts}, {figures}, {peak} FROM new_rows
         """
     )
     connection.unregister("new_rows")
     connection.unregister("new_dimensions")
-    rows: int = connection.execute("SELECT count(*) FROM fresh").fetchall()[0][0]
-    copy(connection, "SELECT * FROM fresh ORDER BY started, id", path)
+    count: int = connection.execute("SELECT count(*) FROM fresh").fetchall()[0][0]
+    copy(connection, "SELECT * EXCLUDE (code, d_code) FROM fresh JOIN what ON code = d_code ORDER BY started, id", path)
     connection.execute("DROP TABLE fresh")
+    connection.execute("DROP TABLE what")
+    return count
+
+
+def repeats(connection: duckdb.DuckDBPyConnection, new: Sequence[str], earlier: Sequence[str]) -> bool:
+    """Whether an id of the new segments is in another of them or in an earlier one."""
+    ids = f"SELECT id FROM {files(new)}"
+    count = "SELECT count(*) - count(DISTINCT hash(id))"  # of numbers, which need less memory; at worst one looks closer
+    if len(new) > 1 and connection.execute(f"{count} FROM ({ids})").fetchall()[0][0]:
+        return True
+    # the new ids are the side that a hash table is made of, and their range lets most of the earlier ones be skipped
+    known = f"SELECT 1 FROM {files(earlier)} WHERE id IN ({ids}) LIMIT 1" if earlier else "SELECT 1 WHERE false"
+    return bool(connection.execute(known).fetchall())
+
+
+def once(connection: duckdb.DuckDBPyConnection, source: Path, earlier: Sequence[str], path: Path) -> tuple[int, set[str]]:
+    """A segment without the ids that earlier ones have. How many rows are left, and the files that lost some."""
+    table, known = files([str(source)]), f"(SELECT id FROM {files(earlier)})"
+    lost = connection.execute(f"SELECT DISTINCT file FROM {table} WHERE id IN {known}").fetchall()
+    copy(connection, f"SELECT * FROM {table} WHERE id NOT IN {known} ORDER BY started, id", path)
+    rows: int = connection.execute(f"SELECT count(*) FROM {files([str(path)])}").fetchall()[0][0]
+    return rows, {file for (file,) in lost}
+
+
+def without(connection: duckdb.DuckDBPyConnection, source: Path, gone: Collection[str], path: Path) -> int:
+    """A segment without the rows of files that are gone, whose configurations are added to `removed`. How many rows are left."""
+    connection.execute("CREATE TEMP TABLE IF NOT EXISTS removed (config VARCHAR)")
+    table, names = files([str(source)]), {"gone": sorted(gone)}
+    connection.execute(f"INSERT INTO removed SELECT DISTINCT config FROM {table} WHERE list_contains($gone, file)", names)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE kept AS SELECT * FROM {table} WHERE NOT list_contains($gone, file)", names)
+    rows: int = connection.execute("SELECT count(*) FROM kept").fetchall()[0][0]
+    if rows:
+        copy(connection, "SELECT * FROM kept ORDER BY started, id", path)
+    connection.execute("DROP TABLE kept")
     return rows
 
 
@@ -86,11 +124,10 @@ def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _dimension_arrays(columns: Columns) -> dict[str, np.ndarray[Any, Any]]:
+def _dimension_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray[Any, Any]]:
     """As text, so that a column without any value has a type too."""
-    rows = columns.dimensions
     found: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
-    for name in DIMENSIONS:
+    for name in (*DIMENSIONS, "device_asked"):
         found[name] = np.array([None if row[name] is None else str(row[name]) for row in rows], dtype=object)
     found["labels"] = np.array([json.dumps(row["labels"], sort_keys=True) for row in rows], dtype=object)
     return found
