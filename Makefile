@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_HOME := $(CURDIR)/.home
+export PYTHONDONTWRITEBYTECODE := # compiled code is kept: the tests start hundreds of processes
 
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
 

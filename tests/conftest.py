@@ -12,11 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from steptime.environments.install import Environment
 
 # Read before any test changes it: where `make test` put the frameworks.
 INSTALLED = os.environ.get("STEPTIME_HOME", "")
+
+# Hundreds of processes are started here; each would compile all of steptime anew where bytecode is not kept.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# The same examples every time, and none refused for the load of the machine: a red test is a fault, never bad luck.
+# `pytest --hypothesis-profile search` looks for new ones.
+slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", max_examples=50, derandomize=True, database=None, **slow_is_fine)
+settings.register_profile("search", max_examples=500, **slow_is_fine)
+settings.load_profile("same")
 
 
 @dataclass

@@ -3,7 +3,7 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steptime.schema import Budget, Case, Job, Profile, ProfileEntry, Record, case_key, from_json, option_value, to_json
@@ -23,7 +23,6 @@ CASES = st.builds(
 )
 
 
-@settings(deadline=None)  # what is asked is sameness, not speed on a busy machine
 @given(CASES)
 def test_what_is_written_is_read_back_by_both_halves(case):
     job = Job("id", case, environment={"A": "b"})
@@ -46,7 +45,6 @@ def test_a_profile_survives_the_trip_too():
     assert msgspec.json.decode(to_json(record).encode(), type=Record) == record
 
 
-@settings(deadline=None)
 @given(CASES, st.dictionaries(TEXT, TEXT, max_size=3))
 def test_labels_are_notes_and_do_not_make_another_case(case, labels):
     assert case_key(dataclasses.replace(case, labels=labels)) == case_key(case)

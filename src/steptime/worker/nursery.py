@@ -1,7 +1,8 @@
 """A process that has imported a framework once and forks a child for every job.
 
-Importing costs seconds, a fork milliseconds. Nothing but the import happens before the fork: no thread pool, no device,
-no model, so each case still has a process of its own that knows nothing of the others.
+Importing costs seconds, a fork milliseconds. Nothing but imports happens before the fork: no thread pool, no device,
+no model, so each case still has a process of its own that knows nothing of the others. What a worker itself is made of is imported
+too: it lies in a zip file without bytecode, and would be compiled again for every case.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ def serve(descriptor: int, backend: str) -> int:
     """Answers requests on a socket, one job at a time, until the other end is gone."""
     with socket.socket(fileno=descriptor) as line:
         find(backend).preload()
+        _preload_ourselves()
         _say(line, ready=True)
         while True:
             request, descriptors, _, _ = socket.recv_fds(line, 1 << 16, 2)
@@ -35,6 +37,13 @@ def serve(descriptor: int, backend: str) -> int:
                 os.close(each)
             _say(line, pid=pid)
             _say(line, code=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+def _preload_ourselves() -> None:
+    import steptime.worker.measure  # noqa: F401
+    from steptime.models import zoo
+
+    zoo.models()
 
 
 def _child(folder: Path, log: int, events: int) -> None:
