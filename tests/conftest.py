@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from steptime.backends.base import find
 from steptime.environments.install import Environment
+from steptime.machine.cpus import usable_threads
+from steptime.machine.describe import describe
+from steptime.probe.memory import remember
+from steptime.probe.search import Prober, probe_key
+from steptime.schema import Case
 
 # Read before any test changes it: where `make test` put the frameworks.
 INSTALLED = os.environ.get("STEPTIME_HOME", "")
@@ -48,12 +56,13 @@ def home(tmp_path_factory, monkeypatch) -> Path:
     monkeypatch.setenv("STEPTIME_HOME", str(folder))
     monkeypatch.setenv("STEPTIME_STORE", str(folder / "store"))
     monkeypatch.setenv("TMPDIR", str(folder))  # so that parallel test runs do not wait for each other's turn
+    monkeypatch.setattr(tempfile, "tempdir", None)  # which this process has looked up already
     return folder
 
 
 @pytest.fixture
 def steptime(home, tmp_path) -> Callable[..., Outcome]:
-    """Runs the command as a user would, in a process of its own."""
+    """Runs the command as a user would, in a process of its own. Workers have one in any case, with `inside` too."""
 
     def run(*arguments: str | Path, cwd: Path = tmp_path, timeout: float = 120, **env: str) -> Outcome:
         command = [Path(sys.executable).with_name("steptime"), *map(str, arguments)]
@@ -63,9 +72,29 @@ def steptime(home, tmp_path) -> Callable[..., Outcome]:
     return run
 
 
+@pytest.fixture(scope="session")
+def probed(tmp_path_factory) -> Path:
+    """What a probe found out about the fake backend, asked once and not by every test."""
+    folder = tmp_path_factory.mktemp("probed")
+    case, python = Case("mlp", "fake", 1, threads=usable_threads()), Path(sys.executable)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEPTIME_HOME", str(folder))
+        found = Prober(describe().id, say=lambda line: None).probe(case, python)
+        assert found
+        settled = replace(found, verdict="clean")  # what is found out on a busy machine would be asked again
+        remember(describe().id, probe_key(find(case.backend), case, python), settled)
+    return folder / "machines"
+
+
+@pytest.fixture
+def known_machine(home, probed) -> None:
+    """This machine has been probed before, as of a user's second command."""
+    shutil.copytree(probed, home / "machines")
+
+
 @pytest.fixture
 def inside(home, tmp_path, monkeypatch, capsys) -> Callable[..., Outcome]:
-    """Runs the command in this process, for what starts no worker: a hundred times faster to begin."""
+    """Runs the command in this process, where the command's own process is not the point: a hundred times faster to begin."""
     from steptime.cli import main
 
     def run(*arguments: str | Path) -> Outcome:

@@ -36,8 +36,8 @@ def env(home):
     return env
 
 
-def finding(steptime):
-    done = steptime("doctor", "pytorch", "--json")
+def finding(inside):
+    done = inside("doctor", "pytorch", "--json")
     assert done.code == 1
     return done.json[0]
 
@@ -67,47 +67,48 @@ def test_the_version_is_that_of_the_framework(env, packages, version):
     assert env.version == version
 
 
-def test_an_interrupted_installation_is_diagnosed(env, steptime):
+def test_an_interrupted_installation_is_diagnosed(env, inside):
     (env.folder / MARKER).unlink()
-    found = finding(steptime)
+    found = finding(inside)
     assert "is not finished" in found["seen"]
     assert found["remedy"] == "steptime setup --rebuild pytorch"
 
 
-def test_a_lost_interpreter_is_diagnosed(env, steptime):
+def test_a_lost_interpreter_is_diagnosed(env, inside):
     env.python.unlink()
     env.python.symlink_to("/gone/python3.11")
-    found = finding(steptime)
+    found = finding(inside)
     assert found["seen"] == "pytorch has lost its interpreter /gone/python3.11"
     assert found["remedy"] == "steptime setup --rebuild pytorch"
 
 
-def test_an_interpreter_that_does_not_start_is_diagnosed(env, steptime):
+def test_an_interpreter_that_does_not_start_is_diagnosed(env, inside):
     env.python.unlink()
     env.python.write_text("#!/bin/sh\necho 'error while loading shared libraries: libpython3.11.so' >&2\nexit 127\n")
     env.python.chmod(0o755)
-    found = finding(steptime)
+    found = finding(inside)
     assert "does not work: error while loading shared libraries: libpython3.11.so" in found["seen"]
 
 
-def test_a_changed_package_is_diagnosed(env, steptime):
+def test_a_changed_package_is_diagnosed(env, inside):
     (env.folder / LOCK).write_text("numpy==2.4.6\n")
     package = next(env.folder.glob("lib/python3*/site-packages")) / "numpy-1.23.5.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.23.5\n")
-    found = finding(steptime)
+    found = finding(inside)
     assert "numpy 1.23.5, not 2.4.6" in found["seen"]
     assert found["remedy"] == "steptime setup --rebuild pytorch"
 
 
-def test_a_missing_shared_library_is_diagnosed(env, steptime):
+def test_a_missing_shared_library_is_diagnosed(env, inside):
     site = next(env.folder.glob("lib/python3*/site-packages"))
     (site / "numpy.py").write_text("raise ImportError('libopenblas.so.0: cannot open shared object file')\n")
-    found = finding(steptime)
+    found = finding(inside)
     assert "libopenblas.so.0: cannot open shared object file" in found["seen"]
     assert found["remedy"] == "steptime setup --rebuild pytorch"
 
 
+@pytest.mark.real
 def test_an_installation_that_fails_says_why_and_where_all_of_it_is(home):
     broken = Pins("pytorch", "cpu", EMPTY.pythons, ("--no-index", "no-such-package==1.0"), "json")
     with pytest.raises(SetupError, match=r"failed: .*no-such-package.*all of it in .*install\.log"):
@@ -121,11 +122,11 @@ def test_a_framework_without_a_fitting_python_says_which_it_needs(monkeypatch):
         install(Pins("pytorch", "cpu", ("2.5",), (), "json"), say=lambda line: None)
 
 
-def test_setup_lists_and_removes(env, steptime):
-    rows = {row["name"]: row for row in steptime("setup", "--json").json}
+def test_setup_lists_and_removes(env, inside):
+    rows = {row["name"]: row for row in inside("setup", "--json").json}
     assert rows["pytorch"]["ready"] is True and rows["pytorch"]["disk_bytes"] > 0
-    assert "pytorch" in steptime("setup").out
-    assert steptime("setup", "pytorch", "--remove").out == "pytorch: removed\n"
+    assert "pytorch" in inside("setup").out
+    assert inside("setup", "pytorch", "--remove").out == "pytorch: removed\n"
     assert not env.folder.exists()
     assert Path(env.folder).parent.exists()
 

@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from tests.data.idx import write_set
+
+pytestmark = pytest.mark.usefixtures("known_machine")
 
 
 def test_sets_are_listed_with_what_is_wrong_with_them(inside, home):

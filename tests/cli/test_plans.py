@@ -8,6 +8,7 @@ import pytest
 
 from steptime.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("known_machine")
 PLAN = """description = "a trial"
 repeats = 2
 exclude = "batch * devices > 64"

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("known_machine")
 BAD = [
     (["run", "resnet5"], "unknown model or plan 'resnet5' (did you mean resnet"),
     (["run", "mlp", "-B", "pytorhc"], "unknown backend 'pytorhc' (did you mean pytorch?); known: all, "),
@@ -56,10 +57,10 @@ def test_bad_input_gets_one_line_and_exit_code_2(inside, arguments, words, home)
     assert not list((home / "store").glob("records/*/*/*"))
 
 
-def test_comma_lists_make_a_grid_of_records(steptime):
-    done = steptime("run", "mlp,lenet", "-B", "null,fake", "--phase", "training", "-n", "4,8", "--max-steps", "50", "--json")
+def test_comma_lists_make_a_grid_of_records(inside):
+    done = inside("run", "mlp,lenet", "-B", "null", "--phase", "training,inference", "-n", "4,8", "--max-steps", "50", "--json")
     assert done.code == 0, done.err
-    cases = {(row["model"], row["backend"], row["replica_batch"]) for row in done.json}
+    cases = {(row["model"], row["phase"], row["replica_batch"]) for row in done.json}
     assert len(cases) == len(done.json) == 8
 
 
@@ -72,18 +73,18 @@ def test_a_json_row_has_what_others_build_on(steptime):
     assert len(row["steps"]) > 20
 
 
-def test_a_failed_case_does_not_stop_the_others_and_exits_1(steptime):
+def test_a_failed_case_does_not_stop_the_others_and_exits_1(inside):
     options = ["-B", "fake", "--phase", "training", "-b", "failure=segv,unsupported,raise", "-b", "fail_at=2"]
-    done = steptime("run", "mlp", *options, "--json")
+    done = inside("run", "mlp", *options, "--json")
     assert done.code == 1
     assert [row["status"] for row in done.json] == ["crash", "unsupported", "crash"]
     assert all(row["throughput"] is None for row in done.json)
     assert "Traceback" not in done.err
 
 
-def test_the_step_lines_are_those_of_tf_cnn_benchmarks(steptime):
+def test_the_step_lines_are_those_of_tf_cnn_benchmarks(inside):
     options = ["-B", "fake", "--phase", "training", "-n", "32", "--max-steps", "43", "--min-steps", "1000", "--steps-table"]
-    lines = steptime("run", "mlp", *options).out.splitlines()
+    lines = inside("run", "mlp", *options).out.splitlines()
     assert lines[0] == "Step\tImg/sec\ttotal_loss"
     assert lines[1].startswith("1\timages/sec: 3200.0 +/- 0.0 (jitter = 0.0)\t")
     assert [line.split("\t")[0] for line in lines[1:6]] == ["1", "10", "20", "30", "40"]
@@ -97,29 +98,29 @@ def test_a_dry_run_measures_nothing(inside, home):
     assert not (home / "store").exists()
 
 
-def test_labels_are_kept_and_can_be_exported(steptime):
-    steptime("run", "mlp", "-B", "null", "--phase", "training", "--max-steps", "30", "--label", "rack=7")
-    (row,) = steptime("list", "--json").json
+def test_labels_are_kept_and_can_be_exported(inside):
+    inside("run", "mlp", "-B", "null", "--phase", "training", "--max-steps", "30", "--label", "rack=7")
+    (row,) = inside("list", "--json").json
     assert row["labels"] == {"rack": "7"}
-    assert '"{""rack"": ""7""}"' in steptime("export").out
+    assert '"{""rack"": ""7""}"' in inside("export").out
 
 
-def test_damaged_records_are_named_and_the_rest_is_listed(steptime, home):
-    steptime("run", "mlp", "-B", "null", "--phase", "training", "--max-steps", "30")
+def test_damaged_records_are_named_and_the_rest_is_listed(inside, home):
+    inside("run", "mlp", "-B", "null", "--phase", "training", "--max-steps", "30")
     (whole,) = (home / "store").glob("records/*/*/*.json")
     (whole.parent / "torn.json").write_text(whole.read_text()[:100])
-    done = steptime("list", "--json")
+    done = inside("list", "--json")
     assert done.code == 0
     assert len(done.json) == 1
     assert "quarantine/torn.json: not a record" in done.err
 
 
-def test_the_command_to_repeat_a_case_repeats_it(steptime):
+def test_the_command_to_repeat_a_case_repeats_it(inside):
     options = ["-B", "fake", "--phase", "training", "-m", "layers=2", "-b", "noise=0.01", "-n", "7", "--optimizer", "adam"]
-    steptime("run", "mlp", *options)
-    (line,) = [line for line in steptime("show").out.splitlines() if "repeat it" in line]
-    assert steptime(*line.split("steptime ")[1].split()).code == 0
-    first, second = steptime("list", "--json").json
+    inside("run", "mlp", *options)
+    (line,) = [line for line in inside("show").out.splitlines() if "repeat it" in line]
+    assert inside(*line.split("steptime ")[1].split()).code == 0
+    first, second = inside("list", "--json").json
     same = ("model", "backend", "replica_batch", "precision", "threads", "optimizer", "throughput")
     assert {k: first[k] for k in same} == {k: second[k] for k in same}
 
@@ -136,28 +137,28 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(mount)], check=True)
 
 
-def test_a_disk_that_fills_up_while_a_case_runs_is_that_cases_failure(steptime, small_disk):
+def test_a_disk_that_fills_up_while_a_case_runs_is_that_cases_failure(inside, small_disk):
     long = ["-b", "noise=0.3", "--max-steps", "20000", "--min-steps", "1000000", "--max-seconds", "1e6"]
-    done = steptime("run", "mlp", "-B", "fake", "--phase", "training", *long, "--store", small_disk, "--json")
+    done = inside("run", "mlp", "-B", "fake", "--phase", "training", *long, "--store", small_disk, "--json")
     assert done.code == 1, done.err
     assert done.json[0]["message"] == "cannot write record.json: No space left on device"
 
 
-def test_a_full_disk_is_refused_before_anything_is_measured(steptime, small_disk):
+def test_a_full_disk_is_refused_before_anything_is_measured(inside, small_disk):
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk}/ballast"], capture_output=True)
-    done = steptime("run", "mlp", "-B", "null", "--store", small_disk)
+    done = inside("run", "mlp", "-B", "null", "--store", small_disk)
     assert done.code == 2
     assert done.err.startswith(f"steptime: cannot write records to {small_disk}: No space left on device")
 
 
-def test_a_read_only_store_is_refused_before_anything_is_measured(steptime, tmp_path):
+def test_a_read_only_store_is_refused_before_anything_is_measured(inside, tmp_path):
     mount = tmp_path / "frozen"
     mount.mkdir()
     made = ["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", str(mount)]
     if os.geteuid() or subprocess.run(made, capture_output=True).returncode:
         pytest.skip("needs root and mount for a read-only file system")
     try:
-        done = steptime("run", "mlp", "-B", "null", "--store", mount)
+        done = inside("run", "mlp", "-B", "null", "--store", mount)
         assert done.code == 2
         assert done.err == f"steptime: cannot write records to {mount}: Read-only file system; choose another with --store DIR\n"
     finally:

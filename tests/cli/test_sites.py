@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("known_machine")
 PLAN = """
 [constants]
 model = "mlp"
@@ -89,9 +90,9 @@ def test_without_slurm_s_commands_it_is_said_where_to_go(inside, monkeypatch, tm
     assert "no sbatch here: run this on a login node of the cluster" in done.err
 
 
-def test_result_files_are_named_as_the_centre_named_them(steptime, tmp_path):
-    steptime("run", "mlp", "-B", "fake", "-n", "4,8", "--phase", "training")
-    assert steptime("export", "--format", "psc-files", tmp_path / "results").code == 0
+def test_result_files_are_named_as_the_centre_named_them(inside, tmp_path):
+    inside("run", "mlp", "-B", "fake", "-n", "4,8", "--phase", "training")
+    assert inside("export", "--format", "psc-files", tmp_path / "results").code == 0
     names = sorted(path.name for path in (tmp_path / "results").iterdir())
     assert len(names) == 2
     assert names[0].endswith(":1:dram") and names[1].endswith(":1:dram:2")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("known_machine")
 FAKE = ["-B", "fake", "--phase", "training"]
 
 
@@ -24,92 +25,92 @@ def wait_for(check, seconds=30):
     return found
 
 
-def test_status_shows_a_running_sweep_and_cancel_ends_it(steptime):
+def test_status_shows_a_running_sweep_and_cancel_ends_it(inside):
     slow = ["-b", "sleep=true", "-b", "step_ms=20.0", "--max-steps", "100000", "--target", "1e-9"]
     controller = start("run", "mlp", "-n", "1,2,3", *FAKE, *slow)
 
     def measuring():
-        rows = steptime("status", "--json").json
+        rows = inside("status", "--json").json
         return rows and rows[0]["running"] and rows[0]["running"]["mean_speed"] and rows[0]
 
     (row) = wait_for(measuring)
     assert (row["state"], row["total"], row["done"], row["waiting"]) == ("running", 3, 0, 2)
     assert row["running"]["pid"] == controller.pid
-    assert "samples/s" in steptime("status").out
-    again = steptime("resume", row["sweep"])
+    assert "samples/s" in inside("status").out
+    again = inside("resume", row["sweep"])
     assert again.code == 2
     assert f"already being run by process {controller.pid}" in again.err
-    assert "is cancelled" in steptime("cancel").out
+    assert "is cancelled" in inside("cancel").out
     controller.communicate(timeout=20)
     assert controller.returncode == 130
-    (row,) = steptime("status", "--json").json
+    (row,) = inside("status", "--json").json
     assert (row["state"], row["running"]) == ("interrupted", None)
-    assert "is not being run" in steptime("cancel").err
+    assert "is not being run" in inside("cancel").err
 
 
-def test_resume_goes_on_with_the_newest_sweep_or_a_named_one(steptime):
-    steptime("run", "mlp", "-n", "1,2", *FAKE)
-    (row,) = steptime("status", "--json").json
+def test_resume_goes_on_with_the_newest_sweep_or_a_named_one(inside):
+    inside("run", "mlp", "-n", "1,2", *FAKE)
+    (row,) = inside("status", "--json").json
     assert row["state"] == "finished"
-    assert len(steptime("resume", "--json").json) == 2
-    assert steptime("resume", row["sweep"]).code == 0
-    assert "unknown sweep 'nothing'" in steptime("resume", "nothing").err
-    assert len(steptime("list", "--json").json) == 2
+    assert len(inside("resume", "--json").json) == 2
+    assert inside("resume", row["sweep"]).code == 0
+    assert "unknown sweep 'nothing'" in inside("resume", "nothing").err
+    assert len(inside("list", "--json").json) == 2
 
 
-def test_retry_runs_only_what_it_names_again(steptime):
+def test_retry_runs_only_what_it_names_again(inside):
     options = ["run", "mlp", *FAKE, "-b", "failure=raise,garbage", "-b", "fail_at=2"]
-    assert steptime(*options).code == 1
-    assert steptime(*options, "--retry", "failed").code == 1
-    statuses = [row["status"] for row in steptime("list", "--json").json]
+    assert inside(*options).code == 1
+    assert inside(*options, "--retry", "failed").code == 1
+    statuses = [row["status"] for row in inside("list", "--json").json]
     assert sorted(statuses) == ["crash", "crash", "ok"]
-    assert steptime("resume", "--retry", "all").code == 1
-    assert len(steptime("list", "--json").json) == 5
-    assert "known: all, contended, failed" in steptime("resume", "--retry", "some").err
+    assert inside("resume", "--retry", "all").code == 1
+    assert len(inside("list", "--json").json) == 5
+    assert "known: all, contended, failed" in inside("resume", "--retry", "some").err
 
 
-def test_contended_cases_are_measured_again_at_the_end(steptime):
-    done = steptime("run", "mlp", "-n", "1,2", *FAKE, "-b", "verdict=contended", "--contended-rounds", "2")
+def test_contended_cases_are_measured_again_at_the_end(inside):
+    done = inside("run", "mlp", "-n", "1,2", *FAKE, "-b", "verdict=contended", "--contended-rounds", "2")
     assert done.code == 0
     assert done.err.count("measuring 2 contended cases again") == 2
-    assert len(steptime("list", "--json").json) == 6
+    assert len(inside("list", "--json").json) == 6
     assert len([line for line in done.out.splitlines() if line.startswith("mlp")]) == 2
 
 
-def test_batches_beyond_an_out_of_memory_are_recorded_without_an_attempt(steptime):
-    done = steptime("run", "mlp", "-n", "8,16,32,64", *FAKE, "-b", "largest=10", "--json")
+def test_batches_beyond_an_out_of_memory_are_recorded_without_an_attempt(inside):
+    done = inside("run", "mlp", "-n", "8,16,32,64", *FAKE, "-b", "largest=10", "--json")
     assert done.code == 1
     assert [row["status"] for row in done.json] == ["ok", "out_of_memory", "out_of_memory", "out_of_memory"]
     assert done.json[3]["message"] == "not run: batch 16 of the same configuration ran out of memory"
 
 
-def test_the_largest_batch_is_found_and_measured(steptime):
-    done = steptime("run", "mlp", "-n", "4", *FAKE, "-b", "largest=13", "--find-max-batch", "--json")
+def test_the_largest_batch_is_found_and_measured(inside):
+    done = inside("run", "mlp", "-n", "4", *FAKE, "-b", "largest=13", "--find-max-batch", "--json")
     assert done.code == 0, done.err
     assert [row["effective_batch"] for row in done.json] == [13]
-    tries = steptime("list", "-w", "status=out_of_memory", "--json").json
+    tries = inside("list", "-w", "status=out_of_memory", "--json").json
     assert {row["replica_batch"] for row in tries} == {14, 16}
 
 
-def test_there_is_no_largest_batch_of_a_case_that_fails_otherwise(steptime):
-    done = steptime("run", "mlp", *FAKE, "-b", "failure=raise", "--find-max-batch")
+def test_there_is_no_largest_batch_of_a_case_that_fails_otherwise(inside):
+    done = inside("run", "mlp", *FAKE, "-b", "failure=raise", "--find-max-batch")
     assert done.code == 1
     assert "no largest batch: crash" in done.err
 
 
-def test_archived_records_are_out_of_the_way_and_come_back(steptime, home):
-    steptime("run", "mlp", "-n", "1,2", *FAKE)
-    (row,) = steptime("status", "--json").json
-    steptime("run", "lenet", *FAKE)
-    assert "2 records are now in" in steptime("archive", row["sweep"]).out
-    assert len(steptime("list", "--json").json) == 1
+def test_archived_records_are_out_of_the_way_and_come_back(inside, home):
+    inside("run", "mlp", "-n", "1,2", *FAKE)
+    (row,) = inside("status", "--json").json
+    inside("run", "lenet", *FAKE)
+    assert "2 records are now in" in inside("archive", row["sweep"]).out
+    assert len(inside("list", "--json").json) == 1
     place = home / "store" / "archived" / row["sweep"]
-    assert len(steptime("list", "--json", "--store", place).json) == 2
-    assert str(place) in steptime("archive").out
-    assert steptime("archive", "--restore", row["sweep"]).code == 0
-    assert len(steptime("list", "--json").json) == 3
-    assert steptime("resume", row["sweep"]).code == 0
-    assert "unknown archived sweep" in steptime("archive", "--restore", "x").err
+    assert len(inside("list", "--json", "--store", place).json) == 2
+    assert str(place) in inside("archive").out
+    assert inside("archive", "--restore", row["sweep"]).code == 0
+    assert len(inside("list", "--json").json) == 3
+    assert inside("resume", row["sweep"]).code == 0
+    assert "unknown archived sweep" in inside("archive", "--restore", "x").err
 
 
 @pytest.mark.real

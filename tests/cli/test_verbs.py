@@ -4,6 +4,8 @@ import pytest
 
 from steptime.cli.main import VERBS
 
+pytestmark = pytest.mark.usefixtures("known_machine")
+
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(inside, verb):
@@ -39,47 +41,47 @@ def test_backends_say_how_to_install_what_is_missing(inside):
     assert rows["pytorch"]["install"] == "steptime setup pytorch"
 
 
-def test_doctor_proves_what_works_and_says_what_to_do(steptime):
-    done = steptime("doctor", "null", "reference", "pytorch", "--json")
+def test_doctor_proves_what_works_and_says_what_to_do(inside):
+    done = inside("doctor", "null", "reference", "pytorch", "--json")
     assert done.code == 1
     works = {row["backend"]: row["works"] for row in done.json}
     assert works == {"null": True, "reference": True, "pytorch": False}
     assert done.json[2]["remedy"] == "steptime setup pytorch"
 
 
-def test_doctor_notices_an_interpreter_without_the_framework(steptime):
+def test_doctor_notices_an_interpreter_without_the_framework(inside):
     import sys
 
-    done = steptime("doctor", "pytorch", "--python", sys.executable, "--json")
+    done = inside("doctor", "pytorch", "--python", sys.executable, "--json")
     assert done.code == 1
     assert "No module named 'torch'" in done.json[0]["seen"]
 
 
-def test_a_half_installed_environment_is_not_taken_for_a_whole_one(steptime, home):
+def test_a_half_installed_environment_is_not_taken_for_a_whole_one(inside, home):
     folder = home / "environments" / "pytorch" / "bin"
     folder.mkdir(parents=True)
     (folder / "python").write_text("#!/bin/sh\n")
-    done = steptime("doctor", "pytorch", "--json")
+    done = inside("doctor", "pytorch", "--json")
     assert "is not finished" in done.json[0]["seen"]
 
 
-def test_the_machine_is_described(steptime):
-    (machine,) = steptime("machine", "--json").json
+def test_the_machine_is_described(inside):
+    (machine,) = inside("machine", "--json").json
     assert machine["cores"] >= 1 and machine["cpu"]
-    assert "usable CPUs" in steptime("machine").out
+    assert "usable CPUs" in inside("machine").out
 
 
-def test_export_writes_a_file(steptime, tmp_path):
-    steptime("run", "mlp", "-B", "fake", "--phase", "training")
-    assert steptime("export", tmp_path / "out.csv").code == 0
+def test_export_writes_a_file(inside, tmp_path):
+    inside("run", "mlp", "-B", "fake", "--phase", "training")
+    assert inside("export", tmp_path / "out.csv").code == 0
     assert (tmp_path / "out.csv").read_text().startswith("id,phase,model,")
-    assert len(steptime("export", "--format", "psc").out.splitlines()) == 2
-    assert json.loads(steptime("export", "--format", "json").out)["status"] == "ok"
+    assert len(inside("export", "--format", "psc").out.splitlines()) == 2
+    assert json.loads(inside("export", "--format", "json").out)["status"] == "ok"
 
 
-def test_show_explains_a_record(steptime):
-    steptime("run", "mlp", "-B", "fake", "--phase", "training")
-    done = steptime("show")
+def test_show_explains_a_record(inside):
+    inside("run", "mlp", "-B", "fake", "--phase", "training")
+    done = inside("show")
     for words in (
         "mean speed",
         "95% interval",
@@ -92,7 +94,7 @@ def test_show_explains_a_record(steptime):
         assert words in done.out
 
 
-def test_an_empty_store_says_what_to_do(steptime):
-    done = steptime("list")
+def test_an_empty_store_says_what_to_do(inside):
+    done = inside("list")
     assert done.code == 0
     assert "`steptime run` makes some" in done.err

@@ -21,7 +21,7 @@ def work(together):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_that_work_are_counted_and_idle_ones_are_not(threads):
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, [Barrier(4)] * 4))  # all four threads exist
+        list(pool.map(Barrier.wait, [Barrier(4)] * 4))  # all four threads exist
         before = thread_seconds()
         list(pool.map(work, [Barrier(threads)] * threads))
         assert busy_threads(before, thread_seconds()) == threads

@@ -21,20 +21,20 @@ BREACHES = {
 }
 
 
-def test_our_own_worker_keeps_to_the_protocol(steptime, tmp_path):
+def test_our_own_worker_keeps_to_the_protocol(inside, tmp_path):
     (tmp_path / WORKER).write_bytes(worker_bytes())
-    done = steptime("doctor", "reference", "--worker", f"{sys.executable} {tmp_path / WORKER}", "--json")
+    done = inside("doctor", "reference", "--worker", f"{sys.executable} {tmp_path / WORKER}", "--json")
     assert done.code == 0, done.out
     assert len(done.json) == 10
     assert all(row["kept"] for row in done.json)
 
 
 @pytest.mark.parametrize("breach", BREACHES)
-def test_each_breach_is_found(steptime, tmp_path, breach):
+def test_each_breach_is_found(inside, tmp_path, breach):
     code, rule = BREACHES[breach]
     worker = tmp_path / "worker.py"
     worker.write_text(code)
-    done = steptime("doctor", "reference", "--worker", f"{sys.executable} {worker}", "--json")
+    done = inside("doctor", "reference", "--worker", f"{sys.executable} {worker}", "--json")
     assert done.code == 1
     assert rule in [row["rule"] for row in done.json if not row["kept"]]
 
@@ -48,7 +48,7 @@ def test_a_worker_that_outlives_its_controller_is_found(tmp_path, monkeypatch):
     assert (rule, wrong) == ("ends when the controller is gone", "still runs after 1 s")
 
 
-def test_a_wrong_summary_is_found(steptime, tmp_path):
+def test_a_wrong_summary_is_found(inside, tmp_path):
     """A worker that reports the speed of its best step as the mean."""
     (tmp_path / WORKER).write_bytes(worker_bytes())
     wrapper = tmp_path / "boast.py"
@@ -59,14 +59,14 @@ def test_a_wrong_summary_is_found(steptime, tmp_path):
         "if record['summary']: record['summary']['mean_speed'] *= 1.5\n"
         "path.write_text(json.dumps(record))\n"
     )
-    done = steptime("doctor", "reference", "--worker", f"{sys.executable} {wrapper}", "--json")
+    done = inside("doctor", "reference", "--worker", f"{sys.executable} {wrapper}", "--json")
     broken = {row["rule"]: row["seen"] for row in done.json if not row["kept"]}
     assert "mean_speed" in broken["computes the summary as defined"]
     assert "not the batch" in broken["keeps the invariants"]
 
 
-def test_a_command_that_does_not_exist_is_one_line(steptime):
-    done = steptime("doctor", "--worker", "/no/such/worker")
+def test_a_command_that_does_not_exist_is_one_line(inside):
+    done = inside("doctor", "--worker", "/no/such/worker")
     assert (done.code, len(done.err.splitlines())) == (2, 1)
 
 

@@ -12,22 +12,29 @@ import pytest
 
 from steptime.schema import case_key
 from steptime.store.files import Store
+from steptime.sweep import live
 
-SLEEPY = [
-    "-B",
-    "fake",
-    "--phase",
-    "training",
-    "-b",
-    "sleep=true",
-    "-b",
-    "step_ms=20.0",
-    "--max-steps",
-    "40",
-    "--min-steps",
-    "1000",
-]
-COMMAND = ["run", "mlp", "-n", "1,2,3", *SLEEPY]
+pytestmark = pytest.mark.usefixtures("known_machine")
+COMMAND = ["run", "mlp", "-n", "1,2,3", "-B", "fake", "--phase", "training"]
+PLAN = """
+[constants]
+model = "mlp"
+backend = "fake"
+phase = "training"
+[axes]
+batch = [1, 2, 3]
+[[override]]
+when = "batch == 2"
+set = { backend_options = { sleep = true, step_ms = 25.0 }, budget = { target = 1e-9, max_steps = 120 } }
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Its second case takes three seconds."""
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
 
 
 @pytest.fixture
@@ -64,60 +71,64 @@ def good(store):
     return Counter(case_key(r.case) for r in store.read()[0] if r.status == "ok")
 
 
-def test_a_killed_controller_takes_its_worker_along_and_is_resumed(steptime, store, home):
-    controller = start(*COMMAND)
-    wait_until(lambda: len(store.paths()) == 1 and workers(home))
-    time.sleep(0.2)
+def in_the_second_case(store):
+    """Whether its steps are being measured."""
+    now = [live.read(folder) for folder in store.root.glob("sweeps/*")]
+    return any(found and "batch 2" in found.case and found.mean_speed for found in now)
+
+
+def test_a_killed_controller_takes_its_worker_along_and_is_resumed(inside, store, home, plan):
+    controller = start("run", plan)
+    wait_until(lambda: in_the_second_case(store))
     controller.kill()
     controller.communicate()
     wait_until(lambda: not workers(home), seconds=10)
-    assert steptime(*COMMAND, "--resume").code == 0
+    assert list(good(store).values()) == [1]
+    assert inside("run", plan, "--resume").code == 0
     assert sorted(good(store).values()) == [1, 1, 1]
     cancelled = [r for r in store.read()[0] if r.status == "cancelled"]
     assert [r.message for r in cancelled] == ["steptime itself ended while this case ran"]
 
 
-def test_resuming_a_finished_sweep_measures_nothing(steptime, store):
-    assert steptime(*COMMAND).code == 0
-    again = steptime(*COMMAND, "--resume", "--json")
+def test_resuming_a_finished_sweep_measures_nothing(inside, store):
+    assert inside(*COMMAND).code == 0
+    again = inside(*COMMAND, "--resume", "--json")
     assert again.code == 0
     assert len(again.json) == 3
     assert sorted(good(store).values()) == [1, 1, 1]
 
 
-def test_the_same_command_goes_on_where_an_interrupted_one_ended(steptime, store):
-    assert steptime(*COMMAND).code == 0
+def test_the_same_command_goes_on_where_an_interrupted_one_ended(inside, store):
+    assert inside(*COMMAND).code == 0
     last = sorted(store.paths())[-1]
     last.unlink()
     (folder,) = [p.parent for p in store.root.glob("sweeps/*/*/job.json") if last.stem in p.read_text()]
     (folder / "record.json").unlink()
-    done = steptime(*COMMAND)
+    done = inside(*COMMAND)
     assert "going on with sweep" in done.err
     assert sorted(good(store).values()) == [1, 1, 1]
     assert len(list(store.root.glob("sweeps/*/sweep.json"))) == 1
-    assert steptime(*COMMAND, "--new").code == 0
+    assert inside(*COMMAND, "--new").code == 0
     assert sorted(good(store).values()) == [2, 2, 2]
 
 
-def test_without_resume_the_same_command_measures_again(steptime, store):
-    quick = ["run", "mlp", "-B", "fake", "--phase", "training"]
-    assert steptime(*quick).code == steptime(*quick).code == 0
-    assert list(good(store).values()) == [2]
+def test_without_resume_the_same_command_measures_again(inside, store):
+    assert inside(*COMMAND).code == inside(*COMMAND).code == 0
+    assert sorted(good(store).values()) == [2, 2, 2]
 
 
-def test_a_record_that_the_worker_finished_after_the_controller_died_is_not_lost(steptime, store):
-    assert steptime(*COMMAND).code == 0
+def test_a_record_that_the_worker_finished_after_the_controller_died_is_not_lost(inside, store):
+    assert inside(*COMMAND).code == 0
     store.paths()[0].unlink()  # as if the controller had died between the worker's end and the store
-    assert steptime(*COMMAND, "--resume").code == 0
+    assert inside(*COMMAND, "--resume").code == 0
     assert sorted(good(store).values()) == [1, 1, 1]
     assert not [r for r in store.read()[0] if r.status != "ok"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_keeps_what_is_finished_and_exits_130(store, home, number):
-    controller = start(*COMMAND)
-    wait_until(lambda: len(store.paths()) == 1 and workers(home))
-    time.sleep(0.2)
+def test_an_interrupt_keeps_what_is_finished_and_exits_130(store, home, plan, number):
+    controller = start("run", plan)
+    wait_until(lambda: in_the_second_case(store))
     controller.send_signal(number)
     _, errors = controller.communicate(timeout=20)
     assert controller.returncode == 130

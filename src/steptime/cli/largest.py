@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from steptime.cli.measuring import settings_of
 from steptime.errors import CaseFailed
+from steptime.launch.nursery import Nurseries
 from steptime.schema import OK, Budget, Case, Record, case_key
 from steptime.store.files import Store
 from steptime.store.index import case_words
@@ -34,18 +38,22 @@ def with_largest_batches(store: Store, cases: list[Case], given: dict[str, Any])
     first: dict[str, Case] = {}
     for case in cases:
         first.setdefault(case_key(replace(case, batch=1, repeat=0)), case)
-    found = [replace(case, batch=_search(store, case, given)) for case in first.values()]
+    with (
+        tempfile.TemporaryDirectory(prefix="steptime-nursery-") as folder,
+        contextlib.closing(Nurseries(Path(folder) / "nursery")) as nurseries,
+    ):
+        found = [replace(case, batch=_search(store, case, given, nurseries)) for case in first.values()]
     return [case for case in found if case.batch]
 
 
-def _search(store: Store, case: Case, given: dict[str, Any]) -> int:
+def _search(store: Store, case: Case, given: dict[str, Any], nurseries: Nurseries) -> int:
     """0 if it fails for another reason than memory: then there is no largest."""
 
     def fits(batch: int) -> bool:
         trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))
         sweep = state.begin(store, [trial], "find-max-batch")
         settings = replace(settings_of(given), contended_rounds=0, retry="")
-        (record,) = run_sweep(store, sweep, settings, _Quiet())
+        (record,) = run_sweep(store, sweep, settings, _Quiet(), nurseries)
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
         if record.status not in (OK, "out_of_memory"):
             raise CaseFailed(record.status, record.message)

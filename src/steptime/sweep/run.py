@@ -44,9 +44,15 @@ class Settings:
     """how often contended cases are measured again at the end"""
 
 
-def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) -> Iterator[Record]:
-    """Yields a record for each case, then for each repetition; a case that has one already is not run again."""
-    with holding(folder_of(store, sweep)):
+def run_sweep(
+    store: Store, sweep: Sweep, settings: Settings, watcher: Watcher, nurseries: Nurseries | None = None
+) -> Iterator[Record]:
+    """Yields a record for each case, then for each repetition; a case that has one already is not run again.
+
+    Nurseries that are given are left to who gave them: for sweeps that follow each other.
+    """
+    own = Nurseries(folder_of(store, sweep) / "nursery")
+    with contextlib.closing(own), holding(folder_of(store, sweep)):
         recover(store, sweep)
         known = list(records_in(store, sweep.id))
         best = best_of(known)
@@ -54,17 +60,16 @@ def run_sweep(store: Store, sweep: Sweep, settings: Settings, watcher: Watcher) 
             store,
             sweep,
             Prober(describe().id, watcher.say),
-            Nurseries(folder_of(store, sweep) / "nursery"),
+            nurseries or own,
             settings.python,
             settings.heartbeat_seconds,
             settings.fresh,
         )
-        with contextlib.closing(bench.nurseries):
-            told = _Both(watcher, LiveFile(folder_of(store, sweep)))
-            runner = Runner(bench, settings, told, best, BatchLimits(known))
-            yield from runner.first_round(sweep.cases)
-            for _ in range(settings.contended_rounds):
-                yield from runner.contended_round(sweep.cases)
+        told = _Both(watcher, LiveFile(folder_of(store, sweep)))
+        runner = Runner(bench, settings, told, best, BatchLimits(known))
+        yield from runner.first_round(sweep.cases)
+        for _ in range(settings.contended_rounds):
+            yield from runner.contended_round(sweep.cases)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """A process that has imported a framework once and forks a child for every job.
 
 Importing costs seconds, a fork milliseconds. Nothing but imports happens before the fork: no thread pool, no device,
-no model, so each case still has a process of its own that knows nothing of the others. What a worker itself is made of is imported
-too: it lies in a zip file without bytecode, and would be compiled again for every case.
+no model, so each case still has a process of its own that knows nothing of the others. What a worker itself is made of is
+imported too: it lies in a zip file without bytecode, and would be compiled again for every case.
 """
 
 from __future__ import annotations
