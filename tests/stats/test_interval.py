@@ -36,9 +36,8 @@ def as_a_worker_would(series, budget):
 
 def covered(count, rho, noise):
     """How many of so many series have an interval that covers the truth."""
-    found = (
-        as_a_worker_would(s, Budget(max_seconds=15.0)) for s in correlated(np.random.default_rng(2024), count, 1500, rho, noise)
-    )
+    series = correlated(np.random.default_rng(2024), count, 1500, rho, noise)
+    found = (as_a_worker_would(each, Budget(max_seconds=15.0)) for each in series)
     return sum(summary.ci_low <= 1 / TRUTH <= summary.ci_high for summary in found)
 
 
