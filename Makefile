@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TEST_HOME := $(CURDIR)/.home
+WITH_FRAMEWORKS := STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python
 export PYTHONDONTWRITEBYTECODE := # compiled code is kept: the tests start hundreds of processes
 
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
@@ -22,7 +23,8 @@ test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@tests/system-packages
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch tensorflow jax
 	@$(BIN)/pytest -n 2 -m "not real"
-	@STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python $(BIN)/pytest -m real
+	@$(WITH_FRAMEWORKS) $(BIN)/pytest -n 2 --dist loadgroup -m "real and not alone"
+	@$(WITH_FRAMEWORKS) $(BIN)/pytest -m alone
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all

@@ -23,6 +23,7 @@ from steptime.machine.describe import describe
 from steptime.probe.memory import remember
 from steptime.probe.search import Prober, probe_key
 from steptime.schema import Case
+from tests import together
 
 # Read before any test changes it: where `make test` put the frameworks.
 INSTALLED = os.environ.get("STEPTIME_HOME", "")
@@ -37,6 +38,15 @@ slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow
 settings.register_profile("same", max_examples=50, derandomize=True, database=None, **slow_is_fine)
 settings.register_profile("search", max_examples=500, **slow_is_fine)
 settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    together.arranged(items, config.rootpath)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for line in together.reasons(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line)
 
 
 @dataclass

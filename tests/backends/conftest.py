@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,21 @@ def parity() -> Callable[..., Answers]:
         return ask(Question(subject.backend.name, families, precision, steps, optimizer, subject.options), python)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def learnt(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("learnt") / "machines"
+
+
+@pytest.fixture(autouse=True)
+def remembering(home, learnt) -> Iterator[None]:
+    """What one test's probes found out the next one knows, as in a user's home: each costs a start of the framework."""
+    if learnt.exists():
+        shutil.copytree(learnt, home / "machines")
+    yield
+    if (home / "machines").exists():
+        shutil.copytree(home / "machines", learnt, dirs_exist_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,9 @@ PARITY_BACKENDS = ["all"]
 
 
 @pytest.fixture(autouse=True)
-def home(monkeypatch):
+def home(monkeypatch, tmp_path):
     """The frameworks that `make test` installed, not the empty home that other tests get."""
     from tests.conftest import INSTALLED
 
     monkeypatch.setenv("STEPTIME_HOME", INSTALLED or "nowhere")
+    return tmp_path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -53,7 +52,7 @@ when = "batch == 1"
 set = { budget.max_steps = 10 }
 [[override]]
 when = "batch == 2"
-set = { budget.max_steps = 60, device = "k80" }
+set = { budget.max_steps = 240, device = "k80" }
 [[override]]
 when = "batch == 5"
 set = { device = "greedy" }
@@ -101,7 +100,7 @@ def misfortunes(cluster: Cluster, tmp_path: Path) -> None:
     with cluster.node_down("gk1"):
         assert cluster.wait(int(jobs[NODE_DOWN][0])) == "NODE_FAIL"
     try:
-        out, errors = running.communicate(timeout=120)
+        out, errors = running.communicate(timeout=300)
     finally:
         running.kill()
     assert running.returncode == 1, errors
@@ -137,15 +136,14 @@ def test_running_out_of_memory_inside_a_step_is_seen(kind, request, tmp_path):
     assert "srun" in next(user.sweep_folder().glob("mlp-*/script.sh")).read_text()
 
 
-def test_a_controller_of_slurm_that_is_away_for_half_a_minute_loses_nothing(slurm, tmp_path):
+def test_a_controller_of_slurm_that_is_away_for_a_while_loses_nothing(slurm, tmp_path):
     user = User(slurm, tmp_path / "user")
-    running = user.start("run", *SLEEPY, "--on", "test", "-n", "1,2", "--max-steps", "100")
+    running = user.start("run", *SLEEPY, "--on", "test", "-n", "1,2", "--max-steps", "200")
     user.wait_for_state("RUNNING", 2)
     slurm.stop_controller()
-    began = time.monotonic()
     status = user.steptime("status", "--json", timeout=60).json[0]
     assert status["jobs"] == {"unknown": 2} and status["notes"], "what is unknown is said to be unknown"
-    time.sleep(max(0.0, began + 30 - time.monotonic()))
+    wait_for(lambda: len(user.records) == 2, 30, "the jobs to end and to deliver")
     slurm.start_controller()
     _, errors = running.communicate(timeout=120)
     assert running.returncode == 0, errors
@@ -156,9 +154,8 @@ def test_a_submission_while_slurm_is_away_is_made_when_it_is_back(slurm, tmp_pat
     user = User(slurm, tmp_path / "user")
     slurm.stop_controller()
     running = user.start("run", "mlp", "-B", "fake", "--phase", "training", "--on", "test")
-    time.sleep(12)
+    assert any("Unable to contact slurm controller" in line for line in running.stderr), "it says so and goes on"
     slurm.start_controller()
     _, errors = running.communicate(timeout=120)
     assert running.returncode == 0, errors
-    assert "Unable to contact slurm controller" in errors
     assert statuses(user.records) == ["ok"] and len(user.jobs()) == 1

@@ -54,7 +54,7 @@ def test_many_cases_of_the_same_request_become_an_array(user):
 
 
 def test_a_detached_sweep_is_looked_at_awaited_and_counted_by_whoever_comes_later(user):
-    began = user.steptime("run", *SLEEPY, "--on", "test", "--detach", "-n", "1,2", "--max-steps", "40", "--json")
+    began = user.steptime("run", *SLEEPY, "--on", "test", "--detach", "-n", "1,2", "--max-steps", "100", "--json")
     assert began.code == 0 and [row["cases"] for row in began.json] == [1, 1]
     assert not user.records
     (status,) = user.steptime("status", "--json").json
@@ -73,7 +73,7 @@ def test_a_detached_sweep_that_nobody_waits_for_delivers_its_records(user):
 
 
 def test_status_says_in_words_why_jobs_wait(user):
-    user.cluster.run("sbatch", "--partition=gpu", "--gres=gpu:k80:4", "--wrap=sleep 60", "--exclusive")
+    user.cluster.run("sbatch", "--partition=gpu", "--gres=gpu:k80:4", "--wrap=sleep 600", "--exclusive")
     done = user.steptime("run", *SLEEPY, "--on", "test", "--detach", "--device", "k80", "-n", "1,2,3,4,5")
     assert done.code == 0, done.err
     wait_for(lambda: "waits for 1 k80 in gpu" in user.steptime("status").out, 20, "the reason")
@@ -81,7 +81,7 @@ def test_status_says_in_words_why_jobs_wait(user):
 
 
 def test_a_sweep_is_cancelled_from_anywhere_and_goes_on_later(user):
-    assert user.steptime("run", *SLEEPY, "--on", "test", "--detach", "-n", "1,2", "--max-steps", "60").code == 0
+    assert user.steptime("run", *SLEEPY, "--on", "test", "--detach", "-n", "1,2", "--max-steps", "120").code == 0
     user.wait_for_state("RUNNING", 2)
     assert "has jobs on test" in user.steptime("archive", user.sweep_folder().name).err
     done = user.steptime("cancel")
@@ -103,10 +103,10 @@ def test_somebody_who_waits_sees_that_another_cancelled(user):
 
 
 def test_ctrl_c_leaves_the_jobs_running(user):
-    waiting = user.start("run", *SLEEPY, "--on", "test", "--max-steps", "60")
+    waiting = user.start("run", *SLEEPY, "--on", "test", "--max-steps", "120")
     (job,) = user.wait_for_state("RUNNING", 1)
     waiting.send_signal(2)
-    _, errors = waiting.communicate(timeout=20)
+    _, errors = waiting.communicate(timeout=60)
     assert waiting.returncode == 130 and "Traceback" not in errors
     assert "the jobs go on" in errors
     assert user.cluster.state(job) == "RUNNING"

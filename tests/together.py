@@ -1,0 +1,43 @@
+"""Which of the long tests may run at once and which share a process; and what was skipped, in a line for each reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = ("tests/slurm", "tests/guide/web")
+"""folders whose tests share a cluster or a browser"""
+
+
+def group_of(path: str, parameters: dict[str, Any]) -> str:
+    """Tests of one group run one after another in one process: those of a file, of a shared fixture, of one backend's proof."""
+    folder = next((each for each in SHARED if path.startswith(f"{each}/")), "")
+    subject = parameters.get("subject")
+    return folder or (f"{path} {subject.backend.name}" if subject else path)
+
+
+def arranged(items: Iterable[Any], root: Path) -> None:
+    """Marks long tests with their group, and with `alone` those that measure a framework by the command, as a user does."""
+    for item in items:
+        if item.get_closest_marker("real"):
+            call = getattr(item, "callspec", None)
+            path = item.path.relative_to(root).as_posix()
+            item.add_marker(pytest.mark.xdist_group(group_of(path, call.params if call else {})))
+            if path.startswith("tests/backends/") and "steptime" in item.fixturenames:
+                item.add_marker(pytest.mark.alone)
+
+
+def reasons(skipped: Iterable[Any]) -> list[str]:
+    """One line for each reason, the most frequent first; what only differs in a path or a name is one reason."""
+    said = Counter(_reason(report.longrepr) for report in skipped)
+    return [f"skipped {count}: {reason}" for reason, count in said.most_common()]
+
+
+def _reason(longrepr: Any) -> str:
+    text = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
+    return re.sub(r"\s+", " ", text.removeprefix("Skipped: "))[:150]
