@@ -17,7 +17,7 @@ def start(*arguments):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy())
 
 
-def wait_for(check, seconds=30):
+def wait_for(check, seconds=120):
     until = time.monotonic() + seconds
     while not (found := check()):
         assert time.monotonic() < until, "waited in vain"
@@ -41,7 +41,7 @@ def test_status_shows_a_running_sweep_and_cancel_ends_it(inside):
     assert again.code == 2
     assert f"already being run by process {controller.pid}" in again.err
     assert "is cancelled" in inside("cancel").out
-    controller.communicate(timeout=20)
+    controller.communicate(timeout=60)
     assert controller.returncode == 130
     (row,) = inside("status", "--json").json
     assert (row["state"], row["running"]) == ("interrupted", None)

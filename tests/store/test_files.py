@@ -121,6 +121,8 @@ def test_a_writer_killed_at_any_moment_leaves_whole_files_only(store):
     for moment in range(8):
         writer = subprocess.Popen([sys.executable, "-c", code, str(store.root)], stdout=subprocess.PIPE)
         assert writer.stdout and writer.stdout.readline()
+        while not store.paths():  # on a busy machine the first takes a while
+            time.sleep(0.01)
         time.sleep(0.02 + 0.013 * moment)
         writer.send_signal(signal.SIGKILL)
         writer.wait()

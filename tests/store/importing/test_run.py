@@ -234,6 +234,7 @@ def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path):
     import signal
     import subprocess
     import sys
+    import time
     from pathlib import Path
 
     many(tmp_path / "logs", 3000)
@@ -243,6 +244,7 @@ def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path):
     ) as process:
         while not (tmp_path / "s" / "records").exists():  # the readers start after that
             assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130 and said.strip() == "steptime: interrupted"
