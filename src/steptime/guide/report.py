@@ -17,13 +17,14 @@ from typing import Any
 
 from steptime.errors import SteptimeError
 from steptime.guide import assets, steps, vega
-from steptime.guide.answers import without_steps
+from steptime.guide.answers import log_of, without_steps
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
 from steptime.guide.engine import Guide
 from steptime.guide.notation import Filters
 from steptime.guide.results import plain
 from steptime.guide.select import passes
 from steptime.plan.repeat import repeat_command
+from steptime.schema import OK
 
 Column = dict[str, Any] | list[Any]
 DIGITS = 6
@@ -31,6 +32,9 @@ DIGITS = 6
 
 MOST_STEPS = 200
 """steps of a run that are kept for its chart"""
+
+LOG_CHARACTERS, LOGS_CHARACTERS = 4000, 400_000
+"""of what one failed run printed, and of all of them together"""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -60,14 +64,16 @@ PAGE = """<!doctype html>
 def report(guide: Guide, title: str, filters: Filters = (), details: int = 0) -> tuple[str, int]:
     """The whole file, and how many runs are in it."""
     columns = _chosen(guide.columns(), filters)
-    newest = sorted(zip(columns["started"], columns["id"], strict=True), key=str, reverse=True)[:details]
+    newest = sorted(zip(columns["started"], columns["id"], columns["status"], strict=True), key=str, reverse=True)
+    failed = [name for _, name, status in newest if status != OK][:details]
+    whole = dict.fromkeys([*(name for _, name, _ in newest[:details]), *failed])
     told = {
         "title": title,
         "written": f"{datetime.now(UTC):%Y-%m-%d}",
         "columns": {name: coded(values) for name, values in columns.items()},
         "dimensions": [plain(d) for d in DIMENSIONS.values()],
         "measures": [plain(m) for m in MEASURES.values()],
-        "details": _details(guide, [name for _, name in newest]),
+        "details": _details(guide, list(whole)),
     }
     style, script, library = assets.text("guide.css"), assets.script("report"), gzip.decompress(vega.bundle()).decode()
     assert "</" + "script" not in script and "</" + "style" not in style
@@ -108,8 +114,10 @@ def _texts(columns: dict[str, list[Any]], name: str) -> list[str]:
 
 
 def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Whole records of some runs, with their steps thinned out and rounded. What cannot be read any more is left out."""
+    """Whole records of some runs, with their steps thinned out and rounded, and what those that failed printed last. What
+    cannot be read any more is left out."""
     found = []
+    room = LOGS_CHARACTERS
     for name in names:
         try:
             record = guide.record(name)
@@ -121,7 +129,9 @@ def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
             told["machine"] = {**told["machine"], "cpu_flags": []}
         command = repeat_command(record.case) if record.origin == "steptime" else ""
         of_steps = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
-        found.append({"record": told, "command": command, "charts": of_steps if record.steps else None})
+        log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:room] if record.status != OK else ""
+        room -= len(log)
+        found.append({"record": told, "command": command, "charts": of_steps if record.steps else None, "log": log})
     return found
 
 

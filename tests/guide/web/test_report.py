@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from steptime.guide import report
-from tests.guide.demo import HOSTILE
+from steptime.guide.engine import Guide
+from steptime.schema import Case, case_key
+from steptime.store.files import Store
+from tests.guide.demo import HOSTILE, failure, record
 
 pytestmark = pytest.mark.real
 
@@ -41,6 +45,27 @@ def test_a_report_opens_from_a_folder_and_its_reader_changes_axes_filters_and_gr
     page.locator("tbody a").first.click()
     page.locator(".figure").first.wait_for()
     assert said == []
+    page.close()
+
+
+def test_a_report_brings_the_last_words_of_runs_that_failed(chromium, tmp_path):
+    store = Store(tmp_path / "store")
+    case = Case("vgg16", "jax", 64, "training", "fp32", "cuda")
+    store.put(replace(failure("20261101-100000-00000001", case, "crash", "signal 6"), sweep="s1"))
+    for number in range(3):
+        store.put(record(f"20261102-100000-0000000{number}", case, 55.0))
+    log = store.root / "sweeps" / "s1" / f"vgg16-jax-training-{case_key(case)[:10]}" / "log.txt"
+    log.parent.mkdir(parents=True)
+    log.write_text("started\n" * 2000 + "<b>free(): invalid pointer</b>\n")
+    guide = Guide(store)
+    guide.refresh()
+    text, runs = report.report(guide, "few", details=1)  # the failure is older than the newest run, and comes all the same
+    (tmp_path / "out.html").write_text(text)
+    page = chromium.new_page()
+    page.goto(f"{(tmp_path / 'out.html').as_uri()}#view=run&run=20261101-100000-00000001")
+    page.wait_for_selector("body[data-ready]")
+    said = page.locator("pre.log").inner_text()
+    assert runs == 4 and said.endswith("<b>free(): invalid pointer</b>\n") and len(said) <= report.LOG_CHARACTERS
     page.close()
 
 
