@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import sys
+from contextlib import suppress
 
 import click
 
@@ -53,7 +54,8 @@ def command(port: int, host: str, token: str, opening: bool | None, as_json: boo
 
         webbrowser.open(address)
     config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, h11_max_incomplete_event_size=64_000)
-    uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # which is how it is meant to end
+        uvicorn.Server(config).run(sockets=[listening])
     return 0
 
 

@@ -12,12 +12,15 @@ from steptime.guide.layers import form
 from steptime.guide.results import Result
 from steptime.guide.state import View
 from steptime.guide.theme import look_of, status_words
+from steptime.guide.warnings import MOST_FACETS
 
 GEOMETRIC_MEAN = "geometric mean"
 UNKNOWN = "unknown"
 MOST_BARS, MOST_WORDS, MOST_TICKS = 120, 60, 12
 LABEL_ROOM = 46
 """pixels that a bar needs for its figure to fit above it"""
+LONGEST_NAME = 37
+"""letters of a name in the legend; more are cut off"""
 LETTER = 7.5
 """pixels of a letter of an axis, about"""
 
@@ -52,7 +55,7 @@ def natural(result: Result) -> dict[str, Any]:
 
 def entries(width: int, names: Sequence[str]) -> int:
     """How many names of the legend go side by side."""
-    return max(1, width // (7 * max([4, *map(len, names)]) + 34))
+    return max(1, width // (7 * min(max([4, *map(len, names)]), LONGEST_NAME) + 34))
 
 
 def heading(view: View) -> str:
@@ -85,13 +88,16 @@ def rows(result: Result) -> list[dict[str, Any]]:
     named, numeric, faceted = _named(view), dimension(view.x).kind == "number", _faceted(result)
     label = measure(view.y).label
     found = []
+    shown = set(result.facets[:MOST_FACETS])
     for i, p in enumerate(result.points):
+        if p.facet not in shown:
+            continue
         row = {"x": float(p.x) if numeric else p.x or UNKNOWN, "series": p.series or label, "value": p.value, "low": p.low,
                "high": p.high, "runs": p.runs, "status": status_words(p.status), "point": i}  # fmt: skip
         if p.configurations > 1 and p.mixes:
             row["mixes"] = ", ".join(f"{count} × {dimension(name).label}" for name, count in p.mixes.items())
         found.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)
-    for mean in result.means if named else ():
+    for mean in (m for m in result.means if named and m.facet in shown):
         row = {"x": GEOMETRIC_MEAN, "series": mean.series or label, "value": mean.value, "low": None, "high": None,
                "runs": mean.n, "status": f"over {mean.n} of {mean.of}"}  # fmt: skip
         found.append({**row, "facet": mean.facet or UNKNOWN} if faceted else row)
@@ -111,7 +117,7 @@ def values(result: Result) -> dict[str, Any]:
     wide = "child_width" if faceted else "width"
     letters = max(map(len, xs), default=0) * len(xs) if named else 0
     return {
-        "rows": data, "xs": xs, "series": names, "facets": [f or UNKNOWN for f in result.facets],
+        "rows": data, "xs": xs, "series": names, "facets": [f or UNKNOWN for f in result.facets[:MOST_FACETS]],
         "heading": heading(view), "subtitle": list(filter(None, [subtitle(result), chosen(view)])),
         "x_title": by.label, "y_title": f"{of.label} ({unit})" if unit else of.label,
         "legend_title": ", ".join(dimension(d).label for d in view.group) or None,

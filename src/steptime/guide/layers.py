@@ -28,7 +28,8 @@ TOOLTIP = [
 def form() -> Spec:
     panel = {"width": hole("width"), "height": hole("height"), "layer": _layers()}
     facet = {"field": "facet", "type": "nominal", "sort": hole("facets"), "title": None,
-             "header": {"labelFontSize": 13, "labelFontWeight": 600, "labelAnchor": "start", "labelPadding": 8}}  # fmt: skip
+             "header": {"labelFontSize": 13, "labelFontWeight": 600, "labelAnchor": "start", "labelPadding": 8,
+                        "labelLimit": hole("width")}}  # fmt: skip
     return {
         **top(),
         "params": when("named", [{"name": "slanted", "expr": hole("slanted")}, {"name": "roomy", "expr": hole("roomy")}]),
@@ -114,7 +115,7 @@ def series_colour(names: Any, title: Any) -> Spec:
 def _x() -> Spec:
     named = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
              "axis": {"labelAngle": {"expr": "slanted ? -35 : 0"}, "labelAlign": {"expr": "slanted ? 'right' : 'center'"},
-                      "labelBaseline": "top", "ticks": False},
+                      "labelBaseline": "top", "labelOverlap": True, "labelLimit": 160, "ticks": False},
              "scale": {"domain": hole("xs"), "paddingInner": 0.25, "paddingOuter": 0.12}}  # fmt: skip
     dated = {"field": "x", "type": "temporal", "title": hole("x_title"), "scale": {"type": "utc", "padding": 16},
              "axis": {"format": "%Y-%m-%d", "labelOverlap": True, "tickCount": 6}}  # fmt: skip
@@ -126,7 +127,7 @@ def _x() -> Spec:
 
 
 def _y() -> Spec:
-    linear = when("flat", {"domain": [0, 1]}, {"zero": True, "nice": True})
+    linear = when("flat", {"domain": [0, 1]}, {"zero": True, "nice": 6})
     scale = when("log_y", {"type": "log", "nice": False, "padding": 16}, linear)
     number = "abs(datum.value) >= 1e6 ? format(datum.value, '~s') : format(datum.value, ',~r')"
     axis = {

@@ -36,9 +36,11 @@ def scaling_values(scaling: Scaling) -> dict[str, Any]:
         for name, line in zip(names, scaling.lines, strict=True) for p in line.points
     ]  # fmt: skip
     words = "each device keeps its batch" if view.scaling == "weak" else "all devices share one batch"
+    words += " · dashed: perfect scaling" if any(row["ideal"] is not None for row in rows) else ""
+    words += " · 95% intervals" if any(row["throughput_low"] is not None for row in rows) else ""
     return {
         "rows": rows, "series": names, "legend": len(names) > 1, "devices": sorted({row["devices"] for row in rows}),
-        "heading": f"{view.scaling.capitalize()} scaling", "subtitle": [f"{words} · dashed: perfect scaling · 95% intervals"],
+        "heading": f"{view.scaling.capitalize()} scaling", "subtitle": [words],
         "log_x": "x" in view.log, "log_y": "y" in view.log,
         "based": any(row["speedup"] is not None for row in rows), "ideal": any(row["ideal"] is not None for row in rows),
         "failed": any(row["throughput"] is None for row in rows),
@@ -64,7 +66,8 @@ def scaling_form() -> Spec:
 def _panel(title: str, axis: str, field: str, beside: list[Spec], log: str = "") -> Spec:
     x, colour = _devices(), _line_colour()
     form = ".0%" if field == "efficiency" else ",~r"
-    scale = when(log, {"type": "log", "nice": False, "padding": 14}, {"zero": True}) if log else {"zero": True}
+    linear = {"zero": True, "nice": 6}
+    scale = when(log, {"type": "log", "nice": False, "padding": 14}, linear) if log else linear
     y = {"field": field, "type": "quantitative", "title": axis, "scale": scale, "axis": {"format": form, "tickCount": 6}}
     shape = {**colour, "scale": {"domain": hole("series"), "range": list(SHAPES)}}
     tips = [{"field": name, "type": "nominal"} for name in ("series", "devices", "runs", "status")]

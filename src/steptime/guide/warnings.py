@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from steptime.guide.dimensions import PRICE_LABEL, dimension, measure
 from steptime.guide.results import Result
 
+MOST_FACETS = 24
+"""small charts beside each other; more cannot be looked at"""
 PLURALS = {
     "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices",
     "phase": "phases", "nodes": "numbers of nodes", "threads": "numbers of threads",
@@ -44,6 +46,8 @@ def warnings_of(result: Result, missing: int) -> Iterator[str]:
         yield f"a point {verb} up to {listed(parts)}; filter or group by them to compare like with like"
     if result.contended:
         yield left_out(result.contended)
+    if len(result.facets) > MOST_FACETS:
+        yield f"the first {MOST_FACETS} of {len(result.facets)} small charts are drawn; filter to choose"
     if missing:
         yield f"{counted(missing, 'point', 'are')} not shown: the runs do not say the {dimension(view.x).label}"
     without = sum(p.status == "no figure" for p in points)

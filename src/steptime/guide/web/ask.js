@@ -64,7 +64,7 @@ export function chips(app, swatches = {}) {
       h("button", { class: "open", "data-key": `series/${i}`, title: s.filters.map(([k, v]) => `${labels[k] ?? k} ${v.join(", ")}`).join("; ") || "no filters of its own", onclick: () => seriesDialog(app, i) }, s.name),
       h("button", { "aria-label": `Remove series ${s.name}`, onclick: () => app.go({ series: view.series.filter((_, j) => j !== i), baseline: "" }) }, icon("close")))),
     named && h("button", { class: "button small quiet", "data-key": "chips/add", onclick: () => seriesDialog(app, -1) }, icon("plus"), view.series.length ? "Series" : "Named series"),
-    view.filters.map(([name, values]) => chip(labels[name] ?? name.replace("label.", ""), values.map((v) => v || "(none)").join(", "), () => app.go({ filters: withFilter(view.filters, name, []) }), `Remove filter ${labels[name] ?? name}`)),
+    view.filters.map(([name, values]) => chip(labels[name] ?? name.replace("label.", ""), values.map((v) => v || "unknown").join(", "), () => app.go({ filters: withFilter(view.filters, name, []) }), `Remove filter ${labels[name] ?? name}`)),
     view.range.length > 0 && chip(`${labels[view.x] ?? view.x} shown`, view.range.join(", "), () => app.go({ range: [] }), "Show all of the horizontal axis"),
   );
 }
@@ -109,13 +109,13 @@ function combined(page, own) {
   return all;
 }
 
-const segments = (label, key, options, value, change) =>
+export const segments = (label, key, options, value, change) =>
   h("span", { class: "control" }, label, h("span", { class: "segments", role: "group", "aria-label": label || key },
     options.map(([v, words]) => h("button", { "aria-pressed": String(v === value), "data-key": `${key}/${v}`, onclick: () => change(v) }, words))));
 
 export function tools(app, result) {
   const { view } = app;
-  const numeric = app.meta.dimensions.find((d) => d.name === view.x)?.kind === "number";
+  const kind = app.meta.dimensions.find((d) => d.name === view.x)?.kind ?? "text";
   const log = (axis) => view.log.includes(axis);
   const setLog = (axis, on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   const candidates = result ? (result.series.length > 1 || view.series.length ? result.series : result.xs) : view.baseline ? [view.baseline] : [];
@@ -123,21 +123,21 @@ export function tools(app, result) {
     "div", { class: "tools" },
     segments("", "tools/kind", [["chart", "Chart"], ["table", "Table"]], view.kind, (kind) => app.go({ kind })),
     segments("y axis", "tools/logy", [["", "linear"], ["y", "log"]], log("y") ? "y" : "", (v) => setLog("y", v === "y")),
-    numeric && segments("x axis", "tools/logx", [["", "linear"], ["x", "log"]], log("x") ? "x" : "", (v) => setLog("x", v === "x")),
+    kind === "number" && segments("x axis", "tools/logx", [["", "linear"], ["x", "log"]], log("x") ? "x" : "", (v) => setLog("x", v === "x")),
     segments("scaling", "tools/scaling", [["weak", "weak"], ["strong", "strong"]], view.scaling, (scaling) => app.go({ scaling })),
     h("label", { class: "control" }, "relative to", h("select", { class: "plain", "data-key": "tools/baseline", onchange: (e) => app.go({ baseline: e.target.value }) },
       h("option", { value: "", selected: !view.baseline }, "nothing"),
       [...new Set([...candidates, ...(view.baseline ? [view.baseline] : [])])].map((v) => h("option", { value: v, selected: v === view.baseline }, v)))),
-    h("button", { class: "button small", "data-key": "tools/range", "aria-haspopup": "dialog", onclick: (e) => menu(e.currentTarget, rangeMenu(app, numeric)) }, "x values…"),
+    h("button", { class: "button small", "data-key": "tools/range", "aria-haspopup": "dialog", onclick: (e) => menu(e.currentTarget, rangeMenu(app, kind !== "text")) }, "x values…"),
     h("label", { class: "switch" }, h("input", { type: "checkbox", role: "switch", checked: view.contended, "data-key": "tools/contended", onchange: (e) => app.go({ contended: e.target.checked }) }), "count contended runs"),
   );
 }
 
-function rangeMenu(app, numeric) {
+function rangeMenu(app, ordered) {
   const { view } = app;
   const list = h("div", { class: "list" }, h("p", { class: "muted pick" }, "Reading…"));
   const open = view.range.length === 1 && view.range[0].includes("..") ? view.range[0].split("..") : ["", ""];
-  const [low, high] = ["from", "to"].map((word, i) => h("input", { class: "plain", inputmode: "decimal", placeholder: word, value: open[i], "aria-label": `${word} this value of x` }));
+  const [low, high] = ["from", "to"].map((word, i) => h("input", { class: "plain", placeholder: word, value: open[i], "aria-label": `${word} this value of x` }));
   const apply = () => app.go({ range: low.value || high.value ? [`${low.value.trim()}..${high.value.trim()}`] : [] });
   app.source.answer(but(view, { kind: "table", range: [], baseline: "" })).then(({ result }) => {
     const values = result.xs;
@@ -145,11 +145,11 @@ function rangeMenu(app, numeric) {
     list.replaceChildren(...values.map((value) => h("label", { class: "pick" }, h("input", { type: "checkbox", checked: now.has(value), onchange: (e) => {
       e.target.checked ? now.add(value) : now.delete(value);
       app.go({ range: now.size === values.length || !now.size ? [] : values.filter((v) => now.has(v)) });
-    } }), value || "(none)")));
+    } }), value || "unknown")));
   });
   return [
     h("h3", null, "Show these values of x"),
-    numeric && h("div", { class: "ends" }, low, "–", high, h("button", { class: "button small", onclick: apply }, "Apply")),
+    ordered && h("div", { class: "ends" }, low, "–", high, h("button", { class: "button small", onclick: apply }, "Apply")),
     list,
     h("button", { onclick: () => app.go({ range: [] }) }, icon("check"), "All"),
   ];

@@ -7,7 +7,7 @@ import { look } from "./theme.js";
 
 const drawn = new WeakMap();
 const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
-const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH] = [300, 72, 16, 32, 7]; // pixels; PANEL is the least for one of several charts
+const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LONGEST] = [300, 72, 16, 32, 7, 37]; // pixels (PANEL: the least for one of several charts); letters
 
 async function embed() {
   for (let i = 0; i < 400 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 25));
@@ -23,7 +23,7 @@ function fitted(spec, room, height, longest) {
   const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
   const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
   const width = panels > 1 ? Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS : room;
-  const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
+  const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * Math.min(longest, LONGEST) + 34)));
   return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height, columns, entries });
 }
 

@@ -41,8 +41,8 @@ function matrix(app, coverage) {
       h("p", null, `${done} of ${count(coverage.cells.length, "combination")} measured${summary(coverage)}`)), key()),
     h("div", { class: "body table-wrap" }, h("table", { class: "matrix" },
       h("caption", { class: "visually-hidden" }, "Runs of each combination"),
-      h("thead", null, h("tr", null, h("td"), coverage.xs.map((x) => h("th", { scope: "col" }, x || "(none)")))),
-      h("tbody", null, coverage.rows.map((row) => h("tr", null, h("th", { scope: "row", title: row }, row || "(none)"),
+      h("thead", null, h("tr", null, h("td"), coverage.xs.map((x) => h("th", { scope: "col" }, x || "unknown")))),
+      h("tbody", null, coverage.rows.map((row) => h("tr", null, h("th", { scope: "row", title: row }, row || "unknown"),
         coverage.xs.map((x) => h("td", null, cellOf(app, coverage, cells.get(JSON.stringify([row, x])), row, x, most)))))))),
   ];
 }

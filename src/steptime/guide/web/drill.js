@@ -20,7 +20,7 @@ export async function drillDown(app, result, point) {
   const target = runsView(app.view, result, point);
   const body = h("div", null, h("p", { class: "starting" }, "Reading the runs…"));
   const foot = h("div", { class: "row" });
-  drawer([point.series, point.x, point.facet].filter(Boolean).join(" · ") || "(none)", sentence(`${app.meta.measures.find((m) => m.name === app.view.y)?.label ?? app.view.y}, run by run`), body, foot);
+  drawer([point.series, point.x, point.facet].filter(Boolean).join(" · ") || "unknown", sentence(`${app.meta.measures.find((m) => m.name === app.view.y)?.label ?? app.view.y}, run by run`), body, foot);
   try {
     const found = await app.source.runs(target, MOST, 0);
     replace(body, runRows(app, found.rows), found.total > found.rows.length && h("p", { class: "values muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`));

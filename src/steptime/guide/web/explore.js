@@ -52,7 +52,7 @@ export function explorePage(app) {
       last = null;
       under.textContent = "";
       replace(notes);
-      replace(stage, problem(error, h("button", { class: "button", onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }) }, "Start afresh")));
+      replace(stage, problem(error, [app.view.baseline && h("button", { class: "button primary", onclick: () => app.go({ baseline: "" }) }, "Not relative to anything"), h("button", { class: "button", onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }) }, "Start afresh")]));
     },
     redraw: draw,
   };
@@ -105,7 +105,7 @@ export function tipOf(app, p) {
   const measure = shownMeasure(app);
   const spread = p.low !== null && p.high !== null;
   return [
-    h("h3", null, [p.series, p.x, p.facet].filter(Boolean).join(" · ") || "(none)"),
+    h("h3", null, [p.series, p.x, p.facet].filter(Boolean).join(" · ") || "unknown"),
     p.value === null ? h("div", { class: "big" }, statusWords(p.status)) : h("div", { class: "big" }, withUnit(p.value, measure)),
     spread && h("p", null, `95% between ${figure(p.low, measure.form)} and ${figure(p.high, measure.form)}`),
     h("p", null, `n = ${count(p.runs, "run")}${p.configurations > 1 ? ` of ${p.configurations} configurations` : ""}`),

@@ -36,7 +36,7 @@ function facet(of, filters, change, place, wanted) {
   const extra = mine.filter((v) => !of.values.some((known) => known.value === v)).map((value) => ({ value, runs: value.includes("..") ? null : 0 }));
   const all = [...extra, ...values];
   const limit = shownAll.has(key) || wanted ? all.length : FEW;
-  const label = mine.length === 1 ? mine[0] || "(none)" : `${mine.length} chosen`;
+  const label = mine.length === 1 ? mine[0] || "unknown" : `${mine.length} chosen`;
   return h(
     "details", { class: "facet", open, ontoggle: (e) => !wanted && openState.set(key, e.target.open) },
     h("summary", { "data-key": key }, icon("chevron"), of.label, mine.length ? h("span", { class: "chosen", title: mine.join(", ") }, label) : h("span", { class: "many" }, of.values.length + (of.more ?? 0))),
@@ -55,7 +55,7 @@ function facet(of, filters, change, place, wanted) {
 
 function valueRow(of, v, mine, filters, change, place) {
   const on = mine.includes(v.value);
-  const words = v.value === "" ? "(none)" : v.value;
+  const words = v.value === "" ? "unknown" : v.value;
   const key = `${place}/${of.dimension}/${v.value}`;
   return h(
     "label", { class: `value${v.runs === 0 && !on ? " none" : ""}`, title: words },

@@ -1,6 +1,6 @@
 // Scaling: throughput with its ideal, speed-up and efficiency over the number of devices. No baseline is ever invented.
 
-import { chips, pick, dimensionOptions } from "./ask.js";
+import { chips, dimensionOptions, pick, segments } from "./ask.js";
 import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
 import { h, icon, replace } from "./dom.js";
 import { firstSteps } from "./explore.js";
@@ -55,10 +55,19 @@ async function drawScaling(app, answer, stage) {
     scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
     unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l, scaling)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
   const holder = h("div", { class: "chart" });
+  const has = (field) => lines.some((l) => l.points.some((p) => p[field] !== null));
+  const words = [has("ideal") && "dashed: perfect scaling from one device", has("low") && "95% intervals"].filter(Boolean).join(" · ");
   replace(stage,
-    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, "dashed: perfect scaling from one device · 95% intervals"))), h("div", { class: "stage" }, holder), notes),
+    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))), h("div", { class: "stage" }, holder), notes, axes(app)),
     h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
   await drawChart(holder, answer.spec, { height: 290, series: lines.map((l) => lineName(l, scaling)), words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines, scaling) });
+}
+
+function axes(app) {
+  const log = (axis) => app.view.log.includes(axis);
+  const set = (axis) => (on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
+  return h("div", { class: "tools" }, ["y", "x"].map((axis) => segments(`${axis} axis`, `tools/log${axis}`, [["", "linear"], [axis, "log"]], log(axis) ? axis : "", set(axis))),
+    h("label", { class: "switch" }, h("input", { type: "checkbox", role: "switch", checked: app.view.contended, "data-key": "tools/contended", onchange: (e) => app.go({ contended: e.target.checked }) }), "count contended runs"));
 }
 
 const lineName = (line, scaling) => line.series || `batch ${line.batch}`;

@@ -53,7 +53,7 @@ export function liveSign(app) {
 function shareMenu(app) {
   const item = (name, symbol, small, action) =>
     h("button", { onclick: () => { closeMenu(); action(); } }, icon(symbol), name, small && h("small", null, small));
-  const charting = ["chart", "table"].includes(app.view.kind);
+  const charting = ["chart", "table", "scaling", "coverage"].includes(app.view.kind);
   const fits = { run: ["json"], runs: ["csv", "json"], compare: ["json", "svg", "png", "vl.json"] }[app.view.kind] ?? app.source.formats;
   const files = app.source.formats.filter((kind) => fits.includes(kind));
   return [

@@ -82,7 +82,7 @@ export function asCommand(view, store) {
   const quoted = (text) => (/^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const words = ["steptime", "chart"];
   for (const [key, text] of pairs(view)) {
-    if (key === "view" || key === "run") continue;
+    if (key === "run" || (key === "view" && !["scaling", "coverage"].includes(text))) continue;
     if (key === "contended") words.push("--contended");
     else if (ONCE.includes(key) || key === "series") words.push(`--${key}`, quoted(text));
     else words.push("--filter", quoted(`${key}=${text}`));

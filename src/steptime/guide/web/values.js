@@ -3,9 +3,11 @@
 
 import { headingOf, measureNamed, subtitleOf } from "./words.js";
 import { sentence } from "./format.js";
+import { MOST_FACETS } from "./warnings.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
 const UNKNOWN_VALUE = "unknown";
+const LONGEST_NAME = 37;
 const [MOST_BARS, MOST_WORDS, MOST_TICKS, LABEL_ROOM, LETTER] = [120, 60, 12, 46, 7.5];
 
 const plainStatus = (status) => status.replaceAll("_", " ");
@@ -17,12 +19,13 @@ function chartRows(result, told) {
   const { view } = result;
   const [numeric, faceted, label] = [told.dimensions(view.x).kind === "number", isFaceted(result), measureNamed(told, view.y).label];
   const inFacet = (row, facet) => (faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row);
-  const rows = result.points.map((p, point) => {
+  const shown = new Set(result.facets.slice(0, MOST_FACETS));
+  const rows = result.points.map((p, point) => ({ ...p, point })).filter((p) => shown.has(p.facet)).map((p) => {
     const mixes = Object.entries(p.mixes).map(([name, n]) => `${n} × ${told.dimensions(name).label}`).join(", ");
-    const row = { x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE, series: p.series || label, value: p.value, low: p.low, high: p.high, runs: p.runs, status: plainStatus(p.status), point };
+    const row = { x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE, series: p.series || label, value: p.value, low: p.low, high: p.high, runs: p.runs, status: plainStatus(p.status), point: p.point };
     return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
   });
-  const means = isNamed(result, told) ? result.means ?? [] : [];
+  const means = isNamed(result, told) ? (result.means ?? []).filter((m) => shown.has(m.facet)) : [];
   return [...rows, ...means.map((m) => inFacet({ x: GEOMETRIC_MEAN, series: m.series || label, value: m.value, low: null, high: null, runs: m.n, status: `over ${m.n} of ${m.of}` }, m.facet))];
 }
 
@@ -41,7 +44,7 @@ export function chartValues(result, told) {
   const wide = faceted ? "child_width" : "width";
   const letters = named ? Math.max(0, ...xs.map((x) => [...x].length)) * xs.length : 0;
   return {
-    rows, xs, series, facets: result.facets.map((f) => f || UNKNOWN_VALUE),
+    rows, xs, series, facets: result.facets.slice(0, MOST_FACETS).map((f) => f || UNKNOWN_VALUE),
     heading: headingOf(view, told), subtitle: [subtitleOf(view, result, told), chosenWords(view, told)].filter(Boolean),
     x_title: by.label, y_title: unit ? `${of.label} (${unit})` : of.label, legend_title: view.group.map((d) => told.dimensions(d).label).join(", ") || null,
     named, dated: by.kind === "date", faceted, relative, many: series.length > 1, legend: series.length > 1 || (series.length === 1 && series[0] !== of.label),
@@ -60,7 +63,7 @@ export function chartSize(result, told) {
   return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
-const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.max(4, ...names.map((n) => [...n].length)) + 34)));
+const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LONGEST_NAME) + 34)));
 
 export const scalingSize = ({ lines }) => ({ titled: true, fitted: false, width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map((l) => l.series || `batch ${l.batch}`)) });
 
@@ -71,10 +74,10 @@ export function scalingValues({ view, lines }) {
     speedup: p.speedup, speedup_low: p.speedup_low, speedup_high: p.speedup_high, efficiency: p.efficiency, efficiency_low: p.efficiency_low, efficiency_high: p.efficiency_high,
     runs: p.runs, status: plainStatus(p.status) })));
   const any = (field) => rows.some((r) => r[field] !== null);
-  const words = view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch";
+  const words = (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") + (any("ideal") ? " · dashed: perfect scaling" : "") + (any("throughput_low") ? " · 95% intervals" : "");
   return {
     rows, series: names, legend: names.length > 1, devices: distinct(rows.map((r) => r.devices)).sort((a, b) => a - b),
-    heading: `${sentence(view.scaling)} scaling`, subtitle: [`${words} · dashed: perfect scaling · 95% intervals`],
+    heading: `${sentence(view.scaling)} scaling`, subtitle: [words],
     log_x: view.log.includes("x"), log_y: view.log.includes("y"), based: any("speedup"), ideal: any("ideal"), failed: rows.some((r) => r.throughput === null),
     throughput_ends: any("throughput_low"), speedup_ends: any("speedup_low"), efficiency_ends: any("efficiency_low"),
   };

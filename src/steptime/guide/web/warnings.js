@@ -1,5 +1,6 @@
 // What a reader should know before believing a chart, in words; the same as guide/warnings.py.
 
+export const MOST_FACETS = 24;
 const PLURALS = {
   "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices", phase: "phases",
   nodes: "numbers of nodes", threads: "numbers of threads",
@@ -23,6 +24,7 @@ export function warningsOf(result, missing, { dimensions, measures }) {
     found.push(`a point ${verb} up to ${listed(Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`))}; filter or group by them to compare like with like`);
   }
   if (result.contended) found.push(leftOut(result.contended));
+  if (result.facets.length > MOST_FACETS) found.push(`the first ${MOST_FACETS} of ${result.facets.length} small charts are drawn; filter to choose`);
   if (missing) found.push(`${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensions(view.x).label}`);
   const without = points.filter((p) => p.status === "no figure").length;
   const label = measures.find((m) => m.name === view.y)?.label ?? view.y;
