@@ -29,7 +29,7 @@ def form() -> Spec:
     panel = {"width": hole("width"), "height": hole("height"), "layer": _layers()}
     facet = {"field": "facet", "type": "nominal", "sort": hole("facets"), "title": None,
              "header": {"labelFontSize": 13, "labelFontWeight": 600, "labelAnchor": "start", "labelPadding": 8,
-                        "labelLimit": hole("width")}}  # fmt: skip
+                        "labelLimit": 220}}  # fmt: skip
     return {
         **top(),
         "params": when("named", [{"name": "slanted", "expr": hole("slanted")}, {"name": "roomy", "expr": hole("roomy")}]),
