@@ -25,10 +25,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--token", envvar="STEPTIME_TOKEN", default="", help="What others must know to see it.  [default: made up, and printed]"
 )
+@click.option("--accept", is_flag=True, help="Take records that others send with `steptime push`; they need the token.")
 @click.option("--open/--no-open", "opening", default=None, help="Whether to open a browser.  [default: if there is a display]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
 @store_option
-def command(port: int, host: str, token: str, opening: bool | None, as_json: bool, store_path: str | None) -> int:
+def command(port: int, host: str, token: str, accept: bool, opening: bool | None, as_json: bool, store_path: str | None) -> int:
     """Explore all results in the browser: axes, filters, groups, scaling, and the runs behind every point.
 
     Everything is served from this machine; nothing is fetched from anywhere. New records appear while it is open.
@@ -38,12 +39,14 @@ def command(port: int, host: str, token: str, opening: bool | None, as_json: boo
     from steptime.guide.app import application
 
     store = open_store(store_path)
-    token = token or ("" if host in LOOPBACK else secrets.token_urlsafe(18))
+    token = token or ("" if host in LOOPBACK and not accept else secrets.token_urlsafe(18))
     if token and len(token) < 8:
         raise UsageError("a token has at least 8 characters")
+    if accept:
+        store.prepare()
     listening = _listen(host, port)
     address = _address(host, listening.getsockname()[1], token)
-    app = application(store, token)
+    app = application(store, token, accept)
     listening.listen(128)  # whoever reads the address can use it at once
     if as_json:
         print(json.dumps({"url": address, "store": str(store.root)}), flush=True)

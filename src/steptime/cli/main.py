@@ -25,6 +25,7 @@ VERBS = {
     "compare": "runs, or groups of runs, against each other",
     "export": "records as CSV or JSON for other tools",
     "guide": "explore all results in the browser",
+    "push": "send records to a guide that runs elsewhere",
     "report": "all results and the guide to explore them, in one file",
     "import": "results of other tools, as records",
     "plans": "the experiments that come with steptime",

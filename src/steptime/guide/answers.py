@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from steptime.errors import UsageError
 from steptime.guide import charts, panels, steps
 from steptime.guide.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.engine import Guide
+from steptime.guide.logs import log_of
 from steptime.guide.results import Facet, plain
 from steptime.guide.select import RUN_COLUMNS
 from steptime.guide.state import View, from_pairs
 from steptime.plan.repeat import repeat_command
-from steptime.schema import Record, case_key
+from steptime.schema import Record
 from steptime.store.files import Store
 from steptime.store.index import row_of
 
 Answer = dict[str, Any]
-LOG_BYTES = 64_000
 MOST_ROWS = 500
 MOST_LABELS = 20
 
@@ -97,24 +96,3 @@ def without_steps(record: Record) -> Answer:
     if record.steps:
         told["steps"] = {**told["steps"], "seconds": None, "count": len(record.steps.seconds)}
     return told
-
-
-def log_of(store: Store, record: Record) -> tuple[str, bool]:
-    """The end of what a case printed. The folder is named by the record, so it is believed only inside this store's sweeps."""
-    sweeps = (store.root / "sweeps").resolve()
-    case = record.case
-    folder = sweeps / record.sweep / f"{case.model}-{case.backend}-{case.phase}-{case_key(case)[:10]}"
-    path = folder / "log.txt"
-    try:
-        if not record.sweep or not path.resolve().is_relative_to(sweeps) or not path.is_file():
-            return "", True
-        return _tail(path)
-    except (OSError, ValueError):
-        return "", True
-
-
-def _tail(path: Path) -> tuple[str, bool]:
-    with open(path, "rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - LOG_BYTES))
-        return file.read(LOG_BYTES).decode("utf-8", "replace"), size <= LOG_BYTES

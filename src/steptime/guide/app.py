@@ -4,6 +4,7 @@
     /api/meta  /api/version                what there is; whether it has changed
     /api/view?..  /api/facets?..           the answer to a view; the values of filters with their counts
     /api/runs?..  /api/run/ID              the runs behind a view or a point; one run, whole
+    POST /api/records                      takes records, where the guide was started to (guide/upload.py)
 
 Endpoints are plain functions, which Starlette runs in threads; the engine takes any number of them at once.
 """
@@ -25,7 +26,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from steptime.errors import SteptimeError, StoreError, UsageError
-from steptime.guide import answers
+from steptime.guide import answers, upload
 from steptime.guide.assets import Asset, assets
 from steptime.guide.engine import Guide
 from steptime.guide.files import MEDIA_TYPES, file_of
@@ -57,7 +58,8 @@ class Watched:
         return self.guide.version
 
 
-def application(store: Store, token: str = "") -> Gate:
+def application(store: Store, token: str = "", accept: bool = False) -> Gate:
+    """`accept`: whether who has the token may add records."""
     guide = Guide(store)
     guide.refresh()
     watched = Watched(store, guide)
@@ -71,7 +73,10 @@ def application(store: Store, token: str = "") -> Gate:
         *(Route(f"/guide.{kind}", _file(guide, kind)) for kind in MEDIA_TYPES),
         *(Route(path, _asset(asset)) for path, asset in assets().items()),
     ]
-    return Gate(Starlette(routes=routes, exception_handlers={HTTPException: _told}), token)
+    if accept:
+        routes.append(Route(upload.PATH, upload.Uploads(store, guide).endpoint, methods=["POST"]))
+    served = Starlette(routes=routes, exception_handlers={HTTPException: _told})
+    return Gate(served, token, upload.PATH if accept else "", upload.MOST_BODY)
 
 
 def _told(request: Request, problem: Exception) -> Response:

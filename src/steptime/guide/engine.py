@@ -78,6 +78,10 @@ class Guide:
     def record(self, identity: str) -> Record:
         return runs.record(self.snapshot, self.store, identity)
 
+    def records(self, identities: list[str]) -> dict[str, Record]:
+        """Those of these that there are."""
+        return runs.records(self.snapshot, self.store, identities)
+
     def compare(self, view: View) -> Comparison:
         return compare.compare(self.snapshot, self.store, view)
 

@@ -35,6 +35,9 @@ class Gate:
 
     inner: ASGIApp
     token: str = ""
+    uploads: str = ""
+    """the path to which records may be posted, by who has the token; empty: nowhere"""
+    most_body: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,6 +49,8 @@ class Gate:
 
     def refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
+        if scope["method"] == "POST":
+            return self._not_an_upload(scope, headers)
         if scope["method"] not in ("GET", "HEAD"):
             return refuse(405, "the guide only answers GET")
         if len(scope["path"]) + len(scope["query_string"]) > LONGEST_TARGET:
@@ -55,6 +60,22 @@ class Gate:
         if not self.token:
             return None if _host(headers.get("host", "")) in LOOPBACK else refuse(421, "this guide answers to localhost only")
         return self._without_token(scope, headers)
+
+    def _not_an_upload(self, scope: Scope, headers: Headers) -> Response | None:
+        """The token must be in the header: a cookie is sent by any page that can make a browser send something."""
+        if not self.uploads or not self.token:
+            return refuse(405, "this guide takes no records: start it with --accept")
+        if scope["path"] != self.uploads:
+            return refuse(405, "the guide only answers GET here")
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not self._right(given):
+            return refuse(401, "wrong token" if given else "a token is needed")
+        length = headers.get("content-length", "")
+        if "transfer-encoding" in headers or not (length.isascii() and length.isdigit()):
+            return refuse(411, "say how long the body is")
+        if len(length) > 12 or int(length) > self.most_body:
+            return refuse(413, f"more than {self.most_body:,} bytes in one request; send fewer records at a time")
+        return None
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A token in the address is moved into a cookie, so that it is not in links that are copied."""

@@ -58,7 +58,16 @@ def record(snapshot: Snapshot, store: Store, identity: str) -> Record:
     found = snapshot.ask("SELECT file, place FROM rows WHERE id = $id LIMIT 1", {"id": identity})
     if not found:
         raise unknown_run(snapshot, identity)
-    file, place = found[0]
+    return _read(store, identity, *found[0])
+
+
+def records(snapshot: Snapshot, store: Store, identities: list[str]) -> dict[str, Record]:
+    """Those of these runs that there are, whole."""
+    query = "SELECT id, file, place FROM rows WHERE id IN (SELECT unnest($ids))"
+    return {identity: _read(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
+
+
+def _read(store: Store, identity: str, file: str, place: int) -> Record:
     path = store.root / file
     try:
         with open(path, "rb") as opened:

@@ -50,9 +50,9 @@ def write(connection: duckdb.DuckDBPyConnection, rows: Flattener, path: Path) ->
     connection.register("new_rows", rows.arrays())
     connection.register("new_dimensions", _dimension_arrays(rows.dimensions))
     figures = ", ".join(f"CASE WHEN isnan({f}) THEN NULL ELSE {f} END AS {f}" for f in FIGURES if f != "peak_bytes")
-    peak = "CASE WHEN isnan(peak_bytes) THEN NULL ELSE peak_bytes::BIGINT END AS peak_bytes"
+    peak = "CASE WHEN isnan(peak_bytes) THEN NULL ELSE TRY_CAST(peak_bytes AS BIGINT) END AS peak_bytes"
     texts = ", ".join(f"{t}::VARCHAR AS {t}" for t in ROW_TEXTS if t not in ("id", "started"))
-    dimensions = ", ".join(f"{d}::{'INTEGER' if d in NUMBERS else 'VARCHAR'} AS {d}" for d in DIMENSIONS)
+    dimensions = ", ".join(f"TRY_CAST({d} AS {'INTEGER' if d in NUMBERS else 'VARCHAR'}) AS {d}" for d in DIMENSIONS)
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE what AS

@@ -1,0 +1,97 @@
+"""`steptime push`: records to a guide that runs elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from steptime.cli.list import selected
+from steptime.cli.options import json_option, open_store, store_option
+from steptime.errors import SteptimeError, UsageError
+
+if TYPE_CHECKING:
+    from steptime.guide.upload import Receipt
+    from steptime.schema import Record
+    from steptime.store.files import Store
+
+MOST_NAMED = 20
+
+
+@click.command("push")
+@click.argument("url", metavar="URL")
+@click.option("--token", default="", help="What the guide wants to hear.  [default: $STEPTIME_TOKEN, or as in the URL]")
+@click.option("--token-file", type=click.Path(), help="A file that holds the token, so that no process list shows it.")
+@click.option("--where", "-w", "filters", multiple=True, metavar="COLUMN=V,..", help="Only rows with one of these values.")
+@click.option("--last", type=int, default=0, metavar="N", help="Only the newest N.")
+@json_option
+@store_option
+def command(
+    url: str, token: str, token_file: str | None, filters: tuple[str, ...], last: int, as_json: bool, store_path: str | None
+) -> int:
+    """Send records to a guide that was started with --accept, here or on another machine.
+
+    URL is what the guide printed. Records go with their steps and logs. What is there already is left as it is, so the same
+    command goes on where it was interrupted; a record that differs from one of the same id is refused.
+    """
+    from steptime.guide.push import push, target_of
+
+    store = open_store(store_path)
+    target = target_of(url, _token(token, token_file, url))
+    ids = [row["id"] for row in selected(store_path, filters)[-last if last > 0 else 0 :]]
+    if not ids:
+        raise UsageError(f"no records to send in {store.root}")
+    receipts: list[Receipt] = []
+    problem = ""
+    try:
+        push(target, store, _records(store, set(ids)), receipts.append)
+    except SteptimeError as stopped:
+        problem = str(stopped)
+    done = sum(r.stored + r.known + len(r.refused) for r in receipts)
+    _tell(receipts, target.words, len(ids), as_json)
+    if problem:
+        so_far = f"; {done:,} of {len(ids):,} records were sent, and the same command goes on from there" if done else ""
+        raise UsageError(problem + so_far)
+    return 1 if any(r.refused for r in receipts) else 0
+
+
+def _token(given: str, file: str | None, url: str) -> str:
+    import os
+
+    if given and file:
+        raise UsageError("either --token or --token-file")
+    if file:
+        try:
+            return Path(file).read_text().strip()
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(f"cannot read {file}: {getattr(problem, 'strerror', None) or 'not text'}") from None
+    return given or ("" if "token=" in url else os.environ.get("STEPTIME_TOKEN", ""))
+
+
+def _records(store: Store, wanted: set[str]) -> Iterator[Record]:
+    """Each once, a file at a time."""
+    for path in store.paths():
+        for record in store.load(path)[0]:
+            if record.id in wanted:
+                wanted.discard(record.id)
+                yield record
+
+
+def _tell(receipts: list[Receipt], where: str, count: int, as_json: bool) -> None:
+    refused = [r for receipt in receipts for r in receipt.refused]
+    stored, known, logs = (sum(getattr(r, name) for r in receipts) for name in ("stored", "known", "logs"))
+    for refusal in refused[:MOST_NAMED]:
+        print(f"steptime: {refusal.id or 'a record'} was refused: {refusal.reason}", file=sys.stderr)
+    if len(refused) > MOST_NAMED:
+        print(f"steptime: and {len(refused) - MOST_NAMED} more", file=sys.stderr)
+    if as_json:
+        names = [{"id": r.id, "reason": r.reason} for r in refused]
+        told = {"url": where, "records": count, "stored": stored, "known": known, "logs": logs, "refused": names}
+        print(json.dumps(told))
+    elif receipts:
+        words = [f"{stored:,} new", f"{known:,} already there"] + ([f"{len(refused):,} refused"] if refused else [])
+        print(f"{where}: {', '.join(words)}")
