@@ -17,9 +17,10 @@ from typing import Any
 
 from steptime.errors import SteptimeError
 from steptime.guide import assets, steps, vega
-from steptime.guide.answers import log_of, without_steps
+from steptime.guide.answers import without_steps
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
 from steptime.guide.engine import Guide
+from steptime.guide.logs import log_of
 from steptime.guide.notation import Filters
 from steptime.guide.results import plain
 from steptime.guide.select import passes
