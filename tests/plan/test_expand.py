@@ -95,6 +95,12 @@ def test_a_row_that_gives_a_batch_and_one_that_does_not_keep_their_own():
     assert [(c.batch, c.threads) for c in found] == [(7, 4), (100, 4)]
 
 
+def test_the_ranks_of_a_node_share_its_cores():
+    plan = Plan("p", constants={**BASE, "nodes": [2]}, axes={"devices": [1, 2, 3, 8]})
+    assert [c.threads for c in expanded(Expansion(plan, cores=4))] == [4, 2, 1, 1]
+    assert {c.threads for c in expanded(Expansion(Plan("p", constants={**BASE, "threads": [4], "devices": [2]}), cores=4))} == {4}
+
+
 def test_models_bring_their_own_batch_and_rate():
     found = expanded(Expansion(Plan("p", constants={"backend": ["fake"]}, axes={"model": ["lenet", "alexnet_conv"]})))
     assert [(c.model, c.batch, c.learning_rate) for c in found] == [("lenet", 64, 1e-3), ("alexnet_conv", 32, 1e-8)]

@@ -37,7 +37,7 @@ class Expansion:
 
     plan: Plan
     cores: int = field(default_factory=usable_threads)
-    """of the machine that it is for: the default number of threads, and `cores` in formulas"""
+    """of a node of what it is for: the default number of threads of its ranks together, and `cores` in formulas"""
     repeated: int = 0
     """cases that came out the same as an earlier one and were left out"""
     excluded: int = 0
@@ -108,7 +108,9 @@ def _no_collection() -> Iterator[None]:
 
 
 def _own_values(values: CaseValues) -> None:
-    """The model's batch and rate where the plan gives none."""
+    """The model's batch and rate, and each rank's share of its node's cores, where the plan gives none."""
+    if values["threads"] is None:
+        values["threads"] = max(1, values["cores"] // max(1, values["devices"]))
     if values["batch"] is None or values["learning_rate"] is None:
         model = zoo.find(values["model"])
         values["batch"] = values["batch"] or model.batch
@@ -162,7 +164,7 @@ def _combinations(plan: Plan, cores: int) -> Iterator[CaseValues]:
         "backend": "pytorch",
         "batch": None,
         "learning_rate": None,
-        "threads": cores,
+        "threads": None,
         "cores": cores,
     }
     repeats = list(range(plan.repeats))
