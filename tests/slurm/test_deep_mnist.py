@@ -40,9 +40,7 @@ def data(tmp_path):
 
 def test_types_counts_and_staging_directories_are_as_asked_and_the_table_is_the_centre_s(slurm, tmp_path, data, torch_python):
     python = f'[backends.pytorch]\npython = "{torch_python}"'
-    user = User(slurm, tmp_path / "user", "retries = 0", python, {"STEPTIME_DATA": str(data)})
-    text = (user.folder / "sites" / "test.toml").read_text()
-    (user.folder / "sites" / "test.toml").write_text(text.replace('memory = "200M"', 'memory = "3900M"'))
+    user = User(slurm, tmp_path / "user", "retries = 0", python, {"STEPTIME_DATA": str(data)}, "3900M")
     done = user.steptime(*COMMAND, timeout=400)
     records = user.records
     assert {(r.case.device, r.case.devices, r.case.data_store) for r in records} == WANTED, done.err

@@ -7,7 +7,7 @@ import pytest
 from steptime.launch.pack import put_worker
 from steptime.schema import Budget, Case, Job, to_json
 from tests.data.idx import write_set
-from tests.slurm.user import User
+from tests.slurm.user import FAKE, User
 
 pytestmark = pytest.mark.real
 
@@ -44,7 +44,7 @@ def test_a_failure_on_the_second_node_is_the_record_of_the_case(slurm, tmp_path)
 
 def test_a_plan_over_gpu_types_counts_and_staging_directories_is_fed_from_where_it_asked_for(slurm, tmp_path, home):
     write_set(home / "data" / "mnist", count=64)
-    user = User(slurm, tmp_path / "user")
+    user = User(slurm, tmp_path / "user", memory="800M")
     plan = ("run", "psc-deep-mnist", "-B", "fake", "--device", "k80,p100", "--batch", "4", "--max-steps", "10", "--json")
     user.steptime(
         *plan,
@@ -76,9 +76,8 @@ def test_a_plan_over_gpu_types_counts_and_staging_directories_is_fed_from_where_
 
 
 def test_a_case_on_two_nodes_is_submitted_and_measured_as_any_other(slurm, tmp_path, torch_python):
-    user = User(slurm, tmp_path / "user", "retries = 0", f'[backends.pytorch]\npython = "{torch_python}"')
-    site = user.folder / "sites" / "test.toml"
-    site.write_text(site.read_text().replace('memory = "200M"', 'memory = "1500M"'))
+    python = f'[backends.pytorch]\npython = "{torch_python}"'
+    user = User(slurm, tmp_path / "user", "retries = 0", python, memory="1500M")
     options = ["--phase", "training", "--batch", "4", "--threads", "1", "--max-steps", "8", "--min-steps", "5"]
     done = user.steptime("run", "mnist_cnn", "--nodes", "2", *options, "--contended-rounds", "0", "--on", "test", timeout=200)
     (record,) = user.records
@@ -86,3 +85,12 @@ def test_a_case_on_two_nodes_is_submitted_and_measured_as_any_other(slurm, tmp_p
     assert len(set(record.allocation.nodes)) == 2
     assert record.summary.effective_batch == 8
     assert record.software.settings["ranks"] == "2 by gloo"
+
+
+def test_ranks_that_use_up_the_memory_of_their_job_are_out_of_memory(slurm, tmp_path):
+    if not slurm.kills_for_memory:
+        pytest.skip("no memory cgroup to limit a job")
+    user = User(slurm, tmp_path / "user", "retries = 0", memory="60M")
+    user.steptime("run", *FAKE, "--device", "k80", "--devices", "4", "--max-steps", "10", "--on", "test", timeout=200)
+    (record,) = user.records
+    assert (record.status, "memory" in record.message) == ("out_of_memory", True), record.message

@@ -26,7 +26,7 @@ poll_seconds = 1
 
 [defaults]
 partition = "def"
-memory = "200M"
+memory = "{memory}"
 
 [devices.k80]
 partition = "gpu"
@@ -63,10 +63,11 @@ class User:
     more: str = ""
     tables: str = ""
     env: dict[str, str] = field(default_factory=dict)
+    memory: str = "200M"
 
     def __post_init__(self) -> None:
         (self.folder / "sites").mkdir(parents=True)
-        (self.folder / "sites" / "test.toml").write_text(SITE.format(more=self.more, tables=self.tables))
+        (self.folder / "sites" / "test.toml").write_text(SITE.format(more=self.more, tables=self.tables, memory=self.memory))
 
     @property
     def store(self) -> Store:

@@ -26,7 +26,7 @@ from steptime.sweep.verdicts import best_of
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
 @click.option("--batch", "-n", metavar="N,..", help="Samples per step.  [default: the model's own]")
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
-@click.option("--threads", "-t", metavar="N,..", help="CPU threads of each rank.  [default: as many as may be used, shared by a node's ranks]")
+@click.option("--threads", "-t", metavar="N,..", help="CPU threads of each rank.  [default: its share of all]")
 @click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none is forward and backward only.  [default: sgd]")
 @click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")

@@ -71,7 +71,7 @@ class Site:
     """whether a case of one process goes through the launcher too"""
     login_shell: bool = False
     cores: int = 0
-    """of a node: the default number of threads of its ranks together, and `cores` in plans; 0: those of the machine that submits"""
+    """of a node: the default threads of its ranks together, and `cores` in plans; 0: those of the machine that submits"""
     retries: int = 2
     """how often a case is submitted again after a node failure or preemption"""
     poll_seconds: float = 10.0

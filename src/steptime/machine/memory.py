@@ -8,6 +8,8 @@ from pathlib import Path
 from steptime.machine.cpus import cgroup_folders, read
 
 UNLIMITED = 1 << 60
+KILLS = ("memory.events", "memory.oom_control")
+"""of cgroups version 2 and 1"""
 
 
 def meminfo(key: str) -> int:
@@ -33,6 +35,16 @@ def usable_bytes() -> int:
 def available_bytes() -> int:
     """What could be taken now without pushing others out."""
     return min(meminfo("MemAvailable") or usable_bytes(), usable_bytes())
+
+
+def memory_kills() -> int:
+    """How many processes the kernel has killed for want of memory in this cgroup, in those beside it and in those above."""
+    folders = cgroup_folders("memory")
+    own = next((folder for folder in folders if (folder / KILLS[1]).exists()), None)
+    beside = own.parent.glob(f"*/{KILLS[1]}") if own else ()  # version 2 counts them above as well
+    paths = {folder / name for folder in folders for name in KILLS}.union(beside)
+    lines = (line.split() for path in paths for line in read(path).splitlines())
+    return sum(int(words[1]) for words in lines if words[0] == "oom_kill")
 
 
 def peak_rss_bytes() -> int:

@@ -20,6 +20,7 @@ from typing import Any, Optional
 
 from steptime.backends.base import Backend, Team
 from steptime.errors import CaseFailed, Unsupported
+from steptime.machine.memory import memory_kills
 from steptime.schema import Case
 
 NAMES = (("RANK", "LOCAL_RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"))
@@ -63,6 +64,7 @@ class Meeting:
     def __init__(self, rank: Rank, token: str, timeout_seconds: float) -> None:
         self.rank, self._token, self._timeout = rank, token, timeout_seconds
         self._lines: dict[int, socket.socket] = {}
+        self._kills = memory_kills()
         self.framework_port = 0
         """on rank 0's node: where a framework's own ranks may meet"""
         self._listener: Optional[socket.socket] = None
@@ -153,10 +155,15 @@ class Meeting:
         except socket.timeout:
             raise CaseFailed("timeout", f"rank {number} did not answer for {self._timeout:g} s") from None
         except (OSError, ValueError):
-            raise CaseFailed("crash", f"rank {number} ended without a word") from None
+            raise self._gone(number) from None
         if isinstance(value, dict) and "failed" in value:
             raise CaseFailed(str(value["failed"]), f"rank {number}: {value['message']}")
         return value
+
+    def _gone(self, number: int) -> CaseFailed:
+        if memory_kills() > self._kills:
+            return CaseFailed("out_of_memory", f"rank {number} was killed when the ranks had used up their memory")
+        return CaseFailed("crash", f"rank {number} ended without a word")
 
     def close(self) -> None:
         for line in self._lines.values():
