@@ -17,6 +17,7 @@ from steptime.schema import (
     Failure,
     Machine,
     Printed,
+    Profile,
     Record,
     Resources,
     Software,
@@ -28,6 +29,7 @@ from steptime.schema import (
 )
 from steptime.store.index import full_row, model_name
 
+MOST_ENTRIES = 5
 Pairs = list[tuple[str, Any]]
 
 
@@ -62,6 +64,8 @@ def sections(record: Record) -> list[tuple[str, Pairs]]:
         found.append(("data", _data(record, record.staging)))
     if record.printed:
         found.append(("speed, as printed", _printed(record.printed)))
+    if record.profile:
+        found.append(("profile, time under a profiler", _profile(record.profile)))
     if record.source:
         found.append(("imported from", _source(record.source)))
     if record.cost:
@@ -132,6 +136,18 @@ def _printed(p: Printed) -> Pairs:
         ("steps", p.n),
         ("peak memory", size(p.peak_bytes)),
         *p.others.items(),
+    ]
+
+
+def _profile(p: Profile) -> Pairs:
+    """The first few of each kind, by their own time."""
+    kinds = dict.fromkeys(e.kind for e in p.entries)
+    most = [(kind, [e for e in p.entries if e.kind == kind][:MOST_ENTRIES]) for kind in kinds]
+    return [
+        ("profiler", p.source),
+        ("span", f"{p.span_seconds:.4g} s" + (f", {p.steps} steps" if p.steps else "")),
+        ("device busy", share(p.device_busy_share)),
+        *((kind, "".join(f"\n  {e.share:>4.0%}  {e.calls:>9,} x {e.name[:90]}" for e in entries)) for kind, entries in most),
     ]
 
 

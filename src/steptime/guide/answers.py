@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from steptime.errors import UsageError
@@ -81,12 +82,12 @@ def run_answer(guide: Guide, store: Store, name: str) -> Answer:
     log, whole = log_of(store, record)
     return {
         "row": row_of(record),
-        "record": without_steps(record),
+        "record": without_steps(replace(record, profile=None)),
         "command": repeat_command(record.case) if record.origin == "steptime" else "",
         "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
         "log": log,
         "log_truncated": not whole,
-        "profile": [],
+        "profile": plain(record.profile),
     }
 
 

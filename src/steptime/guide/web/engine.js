@@ -55,7 +55,7 @@ export function engineOf(told) {
       const row = rows.find((r) => r.id === id);
       if (!row) throw new Error(`This report has no run ${id}.`);
       const detail = details.get(id);
-      return { row, record: detail?.record ?? null, command: detail?.command ?? "", charts: detail?.charts ? stepCharts(detail.charts) : null, log: detail?.log ?? "", log_truncated: true, profile: [] };
+      return { row, record: detail?.record ?? null, command: detail?.command ?? "", charts: detail?.charts ? stepCharts(detail.charts) : null, log: detail?.log ?? "", log_truncated: true, profile: detail?.record?.profile ?? null };
     },
     csv: (view) => csvOf(engine, view),
   };

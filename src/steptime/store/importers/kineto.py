@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from steptime.store.importing.foreign import Entry, File, Refused
+from steptime.store.importing.timeline import Call, profile_of, union
 
 TOOL = "Kineto"
 
@@ -18,6 +19,8 @@ KINDS = {
     "cpu_op": ("cpu_op", "Operator"),
     "runtime": ("cuda_runtime", "Runtime"),
 }
+WORDS = {"kernel": "kernel", "memcpy": "copy", "memset": "copy", "cpu_op": "operator", "runtime": "runtime"}
+"""the same kinds as a profile has them"""
 MARKS = (b'"cpu_op"', b'"Operator"', b'"kernel"', b'"schemaVersion"')
 _KINDS = {name: kind for kind, names in KINDS.items() for name in names}
 
@@ -28,6 +31,8 @@ class Event(msgspec.Struct):
     name: str = ""
     ts: float | str = 0.0
     dur: float | str = 0.0
+    pid: float | str | None = None
+    tid: float | str | None = None
 
 
 class Device(msgspec.Struct):
@@ -54,11 +59,14 @@ def entries(file: File) -> Iterator[Entry]:
         raise Refused(f"not a whole trace: {problem}") from None
     trace = Trace(trace) if isinstance(trace, list) else trace
     spans: dict[str, list[tuple[float, float]]] = {}
+    calls: list[Call] = []
     steps: dict[str, float] = {}
+    zero: float | None = None  # times since 1970 in seconds would leave a quarter of a microsecond to a kernel
     for event in trace.traceEvents:
         if event.ph != "X":
             continue
-        start, length = float(event.ts) / 1e6, float(event.dur) / 1e6
+        zero = float(event.ts) if zero is None else zero
+        start, length = (float(event.ts) - zero) / 1e6, float(event.dur) / 1e6
         if length < 0:
             raise Refused(f"'{event.name[:60]}' took {length:g} s")
         kind = _KINDS.get(event.cat)
@@ -66,6 +74,7 @@ def entries(file: File) -> Iterator[Entry]:
             steps[event.name] = length
         elif kind:
             spans.setdefault(kind, []).append((start, start + length))
+            calls.append(Call(WORDS[kind], event.name, (event.pid, event.tid), start, start + length))
     if not spans:
         raise Refused("no operators and no kernels in it")
     yield Entry(
@@ -77,6 +86,7 @@ def entries(file: File) -> Iterator[Entry]:
         device_kind="gpu" if "kernel" in spans else "cpu",
         steps=[seconds for seconds in steps.values() if seconds > 0],
         others=_split(spans),
+        profile=profile_of(TOOL, calls, len(steps)),
         raw={"profiled": "true"},
         notes=["a profile: time under the profiler, which is longer than without; model and batch are not told"],
     )
@@ -89,12 +99,3 @@ def _split(spans: dict[str, list[tuple[float, float]]]) -> dict[str, float]:
     whole = max(end for _, end in every) - min(start for start, _ in every)
     device = union([*spans.get("kernel", []), *spans.get("memcpy", []), *spans.get("memset", [])])
     return found | {"span_seconds": whole, "device_busy_share": device / whole if whole > 0 else 0.0}
-
-
-def union(times: list[tuple[float, float]]) -> float:
-    total, reached = 0.0, float("-inf")
-    for start, end in sorted(times):
-        if end > reached:
-            total += end - max(start, reached)
-            reached = end
-    return total

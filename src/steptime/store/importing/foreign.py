@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from steptime.errors import SteptimeError
+from steptime.schema import Profile
 
 MAX_BYTES = 64 << 20
 """of a file on disk; what people call a log is far smaller"""
@@ -86,6 +87,7 @@ class Entry:
     first_loss: float | None = None
     last_loss: float | None = None
     others: dict[str, float] = field(default_factory=dict)
+    profile: Profile | None = None
     raw: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

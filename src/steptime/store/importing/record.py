@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 
-from steptime.schema import OK, Case, Failure, Printed, Record, Software, Source, Steps, Summary
+from steptime.schema import OK, Case, Failure, Printed, Profile, Record, Software, Source, Steps, Summary
 from steptime.stats.invariants import broken_invariant
 from steptime.stats.summary import summarise
 from steptime.store.importing import names
@@ -54,11 +55,17 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
         last_loss=_finite(entry.last_loss),
         printed=printed,
         source=source,
+        profile=_profile(entry.profile),
     )
     broken = broken_invariant(record)
     if broken:
         raise Refused(broken, entry.line)
     return record
+
+
+def _profile(found: Profile | None) -> Profile | None:
+    """With names that every JSON and every terminal can take."""
+    return found and replace(found, entries=[replace(e, name=_words(e.name)) for e in found.entries])
 
 
 def _case(entry: Entry) -> Case:
