@@ -2,8 +2,9 @@
 
 `python -m tests.guide.golden` writes them.
 
-golden.json: {"rows": index rows, "cases": [{"kind", "query", "expected"}]}; `kind` is query, facets, coverage or scaling,
-`expected` the answer as `steptime.guide.results.plain` gives it, without the view. docs/guide-query.md is the definition.
+golden.json: {"rows": index rows, "cases": [{"kind", "query", "expected"}]}; `kind` is query, facets, coverage,
+scaling or compare, `expected` the answer as `steptime.guide.results.plain` gives it, without the view. docs/guide-query.md is
+the definition.
 """
 
 from __future__ import annotations
@@ -64,6 +65,13 @@ COVERAGES = [
     "view=coverage&group=framework,phase&model=vgg16,resnet50",
 ]
 SCALINGS = ["view=scaling", "view=scaling&scaling=strong", "view=scaling&group=model&replicas=2..4"]
+COMPARISONS = [
+    "view=compare&series=a: framework=JAX&series=b: framework=PyTorch",
+    "view=compare&series=a: precision=fp32&series=b: precision=fp16&series=c: precision=fp64&y=batch_time_ms",
+    "view=compare&series=one: model=alexnet; precision=fp32&series=other: model=vgg16; precision=fp16&contended=1",
+    "view=compare&series=old: framework_version=2.0&series=new: framework_version=2.1",
+    "view=compare&series=a: model=resnet9&series=b: model=resnet101&y=p95_ms",
+]
 FACETS = ["", "precision=fp16&model=vgg16", "contended=1", "replicas=2..", "label.site=psc"]
 
 
@@ -97,6 +105,7 @@ def made() -> dict[str, Any]:
         cases = [_case("query", query, guide.query(View.parse(query))) for query in QUERIES]
         cases += [_case("coverage", query, guide.coverage(View.parse(query))) for query in COVERAGES]
         cases += [_case("scaling", query, guide.scaling(View.parse(query))) for query in SCALINGS]
+        cases += [_case("compare", query, guide.compare(View.parse(query))) for query in COMPARISONS]
         cases += [_case("facets", query, guide.facets(View.parse(query))) for query in FACETS]
     return {"rows": [row_of(record) for record in stored], "cases": cases}
 

@@ -40,8 +40,8 @@ class Group:
     """dimensions that the side is defined by"""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """measured runs: id, config, dimensions, value, low, high"""
-    failed: list[str] = field(default_factory=list)
-    """ids of runs without a figure"""
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    """runs without a figure"""
     statuses: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     @property
@@ -65,7 +65,7 @@ def compare(snapshot: Snapshot, store: Store, view: View, margin: float = MARGIN
     if all(len(side.run_ids) == 1 and side.runs <= 1 for side in sides):
         differing = between_records([record(snapshot, store, side.run_ids[0]) for side in sides])
     else:
-        differing = between_groups([group.rows for group in groups])
+        differing = between_groups([group.rows or group.failed for group in groups])
     return Comparison(view, tuple(sides), tuple(differences), tuple(differing), tuple(_warnings(view, groups)))
 
 
@@ -87,7 +87,8 @@ def _of_filters(snapshot: Snapshot, view: View, name: str, filters: Any) -> Grou
 def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Select) -> Group:
     names = ("id", "config", "status", "verdict", "labels", *DIMENSIONS)
     low, high = _ends(view.y)
-    query = f"SELECT {', '.join(names)}, {view.y}, {low}, {high} FROM runs WHERE {where} ORDER BY started DESC LIMIT {MOST_RUNS}"
+    columns = ", ".join([*names, view.y, low, high])
+    query = f"SELECT {columns} FROM runs WHERE {where} ORDER BY started DESC, id DESC LIMIT {MOST_RUNS}"
     group = Group(name)
     for row in snapshot.ask(query, select.parameters):
         found = dict(zip((*names, "value", "low", "high"), row, strict=True))
@@ -95,7 +96,7 @@ def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Selec
         if found["status"] == OK and found["value"]:
             group.rows.append(found)
         else:
-            group.failed.append(found["id"])
+            group.failed.append(found)
     return group
 
 
@@ -114,7 +115,7 @@ def _estimate(rows: Sequence[dict[str, Any]]) -> Estimate:
 
 
 def _side(group: Group) -> Side:
-    ids = tuple([row["id"] for row in group.rows] or group.failed)[:MOST_IDS]
+    ids = tuple(row["id"] for row in group.rows or group.failed)[:MOST_IDS]
     if not group.rows:
         status = max(group.statuses, key=lambda s: group.statuses[s], default=NOT_RUN)
         return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == OK else status)

@@ -15,17 +15,18 @@ export function compareSides(data, view) {
   const of = data.measures.find((m) => m.name === view.y);
   if (!STORED.includes(view.y)) throw new Error(`compare takes a measure of single runs: ${STORED.join(", ")}; got '${view.y}'`);
   const groups = view.runs.length ? view.runs.map((id) => fillGroup(id, data.rows.filter((r) => r.id === id), view))
-    : view.series.map((s) => fillGroup(s.name, data.rows.filter(passes(narrowed(view.filters, s.filters, data.dimensions), data.dimensions, view.scaling)).filter((r) => view.contended || r.verdict !== "contended"), view));
+    : view.series.map((s) => fillGroup(s.name, data.rows.filter(passes(narrowed(view.filters, s.filters, data.dimensions), data.dimensions, view.scaling)).filter((r) => view.contended || r.verdict !== "contended"), view, s.filters));
   if (groups.length < 2) throw new Error("compare takes at least two runs (run=A,B) or two named series");
   return {
     view, sides: groups.map(sideOf), differences: groups.slice(1).map((g) => differenceOf(groups[0], g, of)), differing: betweenGroups(groups, data), warnings: groups.flatMap((g) => groupWarnings(g, view)),
   };
 }
 
-function fillGroup(name, found, view) {
-  const newest = [...found].sort((a, b) => ((a.started ?? "") < (b.started ?? "") ? 1 : -1));
+function fillGroup(name, found, view, filters = []) {
+  const recent = (row) => `${row.started ?? ""} ${row.id}`;
+  const newest = [...found].sort((a, b) => (recent(a) < recent(b) ? 1 : -1));
   const rows = newest.filter((r) => r.status === "ok" && r[view.y]).map((row) => ({ row, value: row[view.y], ...endsFor(row, view.y) }));
-  return { name, rows, all: newest, configurations: new Set(rows.map((r) => r.row.config)).size };
+  return { name, named: new Set(filters.map(([key]) => key)), rows, all: newest, configurations: new Set(rows.map((r) => r.row.config)).size };
 }
 
 function endsFor(row, name) {
@@ -55,15 +56,21 @@ function intervalAround(centre, variance, freedom) {
 }
 
 function sideOf(group) {
-  const ids = (group.rows.length ? group.rows.map((r) => r.row.id) : group.all.map((r) => r.id).slice(0, 1)).slice(0, 20);
+  const ids = (group.rows.length ? group.rows.map((r) => r.row.id) : group.all.map((r) => r.id)).slice(0, 20);
   if (!group.rows.length) {
-    const status = group.all[0]?.status ?? "not run";
+    const status = mostFrequent(group.all.map((r) => r.status)) ?? "not run";
     return { name: group.name, value: null, low: null, high: null, runs: 0, configurations: 0, run_ids: ids, status: status === "ok" ? "no figure" : status };
   }
   const e = estimate(group.rows);
   const found = e.variance === null ? { value: Math.exp(e.centre), low: null, high: null } : intervalAround(e.centre, e.variance, e.freedom);
   const one = group.configurations === 1;
   return { name: group.name, value: found.value, low: one ? found.low : null, high: one ? found.high : null, runs: group.rows.length, configurations: group.configurations, run_ids: ids, status: "ok" };
+}
+
+function mostFrequent(values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [undefined, 0])[0];
 }
 
 function ratioOf(held) {
@@ -88,8 +95,9 @@ function verdictOf({ low, high }) {
 function heldAgainst(first, other) {
   if (!first.rows.length || !other.rows.length) return [];
   if (first.configurations === 1 && other.configurations === 1) return [[first.rows, other.rows]];
-  const values = (group, d) => new Set(group.rows.map((r) => r.row[d] ?? null));
-  const shared = KEYS.filter((d) => { const mine = values(first, d); return [...values(other, d)].some((v) => mine.has(v)); });
+  const only = (group, d) => { const values = new Set(group.rows.map((r) => r.row[d] ?? null)); return values.size === 1 ? [...values][0] : undefined; };
+  const apart = (d) => only(first, d) !== undefined && only(other, d) !== undefined && only(first, d) !== only(other, d); // that is what is compared, or comes with it
+  const shared = KEYS.filter((d) => !first.named.has(d) && !other.named.has(d) && !apart(d));
   const by = (group) => groupRows(group.rows, (r) => JSON.stringify(shared.map((d) => r.row[d] ?? null)));
   const [left, right] = [by(first), by(other)];
   return [...left.keys()].filter((k) => right.has(k)).map((k) => [left.get(k), right.get(k)]);
