@@ -265,3 +265,63 @@ def test_records_that_arrive_appear_by_themselves(visit, store):
     store.put(record("20261116-000000-0000beef", Case("latecomer", "pytorch", 16, device="cuda"), 321.0, day=9))
     page.locator(".chart svg").wait_for(timeout=20_000)
     assert "latecomer" in axis_labels(page)
+
+
+def test_the_keyboard_shows_each_point_where_it_was_drawn(visit):
+    page = visit.open("/guide?group=precision&phase=inference&device=Tesla%20V100&facet=framework")
+    bars = [box.bounding_box() for box in page.locator(".chart svg .mark-rect.role-mark path").all()]
+    page.locator(".chart [role=img]").focus()
+    said = set()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        tip = page.locator(".tip")
+        said.add(tip.inner_text())
+        box = tip.bounding_box()
+        assert any(abs(box["x"] - (bar["x"] + bar["width"] / 2)) < 20 for bar in bars)
+    assert len(said) == 4
+
+
+def test_an_axis_of_days_is_cut_by_dates(visit):
+    page = visit.open("/guide?x=date&group=framework")
+    page.get_by_role("button", name="x values…").click()
+    page.get_by_label("from this value of x").fill("2026-11-02")
+    page.get_by_label("to this value of x").fill("2026-11-04")
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(re.compile("range="))
+    visit.ready()
+    assert query(page)["range"] == ["2026-11-02..2026-11-04"]
+    assert "2026-11-06" not in axis_labels(page) and "2026-11-04" in axis_labels(page)
+
+
+def test_scaling_has_log_axes_and_can_be_taken_along_as_a_command(visit):
+    page = visit.open("/guide?view=scaling&group=framework&model=resnet50")
+    page.locator("[data-key='tools/logx/x']").click()
+    page.wait_for_url(re.compile("log=x"))
+    visit.ready()
+    titles = page.locator(".chart svg .role-title-text text").all_text_contents()
+    assert [t for t in titles if t] == ["Throughput", "Speed-up", "Efficiency"]
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Copy as command").click()
+    page.locator(".toast").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()")
+    assert command.startswith("steptime chart --view scaling") and "--log x" in command and "--filter model=resnet50" in command
+
+
+def test_a_comparison_is_saved_as_a_picture(visit):
+    page = visit.open("/guide?view=compare&series=full: precision=fp32&series=half: precision=fp16&phase=training")
+    assert page.locator(".verdict").inner_text() == "faster"
+    page.get_by_role("button", name="Share").click()
+    assert page.get_by_role("link", name="Table as CSV").count() == 0  # a comparison is no table
+    with page.expect_download() as wanted:
+        page.get_by_role("link", name="Picture as PNG").click()
+    assert Path(wanted.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_on_a_narrow_screen_small_charts_stand_below_each_other(visit):
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    for address in ("/guide?group=precision&facet=framework&phase=training", "/guide?view=scaling&group=framework"):
+        page = visit.open(address)
+        chart = page.locator(".chart")
+        assert chart.evaluate("e => e.scrollWidth <= e.clientWidth"), address
+        lefts = {round(box.bounding_box()["x"]) for box in page.locator(".chart svg .role-axis-title text").all()}
+        assert len(lefts) <= 4, address
