@@ -11,6 +11,7 @@ Endpoints are plain functions, which Starlette runs in threads; the engine takes
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from steptime.guide.gate import Gate, refuse
 from steptime.guide.state import LONGEST_QUERY, View
 from steptime.store.files import Store
 
+SHORT_BYTES = 2000
 LOOK_SECONDS = 1.0
 """how often, at most, the store is looked at for new records"""
 
@@ -110,7 +112,16 @@ Make = Callable[[Request], Any]
 
 
 def _json(make: Make) -> Callable[[Request], Response]:
-    return _answering(lambda request: Response(msgspec.json.encode(make(request)), media_type="application/json"))
+    """Squeezed where it is long: guides are also read through a tunnel."""
+
+    def answer(request: Request) -> Response:
+        content = msgspec.json.encode(make(request))
+        if len(content) < SHORT_BYTES or "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content, media_type="application/json", headers={"vary": "accept-encoding"})
+        headers = {"vary": "accept-encoding", "content-encoding": "gzip"}
+        return Response(gzip.compress(content, 3), media_type="application/json", headers=headers)
+
+    return _answering(answer)
 
 
 def _file(guide: Guide, kind: str) -> Callable[[Request], Response]:

@@ -13,6 +13,8 @@ from steptime.guide.theme import SHAPES, VERDICT_COLOURS, look_of, status_colour
 
 CELLS = (*STATUSES, "contended", "no figure", NOT_RUN)
 """what a cell of the coverage matrix may be"""
+WIDE = 4
+"""ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
 SCALES = ("throughput", "speedup", "efficiency")
 
 
@@ -141,11 +143,13 @@ def compare_spec(comparison: Comparison, look: str = "light", **layout: Any) -> 
 
 def compare_values(comparison: Comparison) -> dict[str, Any]:
     first = comparison.sides[0].name
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"name": d.name, "ratio": d.ratio, "low": d.low, "high": d.high, "verdict": d.verdict, "words": d.words}
         for d in comparison.differences
     ]
+    ratios = [1.0, *(row[end] for row in rows for end in ("low", "ratio", "high") if row[end])]
     return {
+        "wide": max(ratios) > WIDE * min(ratios),
         "rows": rows, "present": list(dict.fromkeys(row["verdict"] for row in rows)), "ends": any(row["low"] for row in rows),
         "x_title": f"{measure(comparison.view.y).label} relative to {first}", "heading": f"Compared with {first}",
         "subtitle": ["dots: ratio · lines: its 95% interval"],
@@ -156,7 +160,8 @@ def compare_form() -> Spec:
     """Ratios to the first side, with intervals."""
     y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}}
     x = {"field": "ratio", "type": "quantitative", "title": hole("x_title"),
-         "scale": {"zero": False, "padding": 20}, "axis": {"format": ".3~f", "grid": True}}  # fmt: skip
+         "scale": when("wide", {"type": "log", "nice": False, "padding": 20}, {"zero": False, "nice": False, "padding": 20}),
+         "axis": {"format": ".3~r", "grid": True, "tickCount": 6}}  # fmt: skip
     colours = {"domain": list(VERDICT_COLOURS), "range": list(VERDICT_COLOURS.values())}
     colour = {"field": "verdict", "type": "nominal", "scale": colours, "legend": {"title": None, "values": hole("present")}}
     interval = {"mark": {"type": "rule", "strokeWidth": 3}, "transform": [{"filter": "isValid(datum.low)"}],

@@ -10,7 +10,7 @@ const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false,
 const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LONGEST] = [300, 72, 16, 32, 7, 37]; // pixels (PANEL: the least for one of several charts); letters
 
 async function embed() {
-  for (let i = 0; i < 400 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 25));
+  for (let i = 0; i < 1200 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 8));
   if (!globalThis.vegaEmbed) throw new Error("the chart library did not load");
   return globalThis.vegaEmbed;
 }

@@ -38,18 +38,19 @@ function body(app, c) {
   const [low, high] = [least - 0.06 * (most - least), most + 0.06 * (most - least)];
   const sections = ["configuration", "software", "hardware", "measurement"];
   const differing = [...c.differing].sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section));
-  const base = c.sides[0];
+  const [base, ...rest] = c.sides;
+  const others = rest.length === 1 ? sideName(app, rest[0]) : count(rest.length, app.view.runs.length ? "run" : "group");
   return [
     h("section", { class: "card" },
-      h("header", null, h("div", null, h("h1", null, sentence(`${measure.label}: ${count(c.sides.length, app.view.runs.length ? "run" : "group")} against ${sideName(app, base)}`)),
+      h("header", null, h("div", null, h("h1", null, sentence(`${measure.label}: ${others} against ${sideName(app, base)}`)),
         h("p", null, `${measure.better} is better · ratios with 95% intervals`))),
       h("div", { class: "body table-wrap" }, h("table", { class: "roomy" },
         h("thead", null, h("tr", null, ["", measure.label, "against the first", "", "verdict", ""].map((t, i) => h("th", { scope: "col", class: i === 1 ? "r" : null }, t)))),
         h("tbody", null, c.sides.map((side, i) => sideRow(app, side, i ? c.differences[i - 1] : null, measure, low, high, i))))),
-      h("div", { class: "notes" }, c.differences.map((d) => h("div", { class: "note info" }, icon("info"), h("span", null, sentence(plainWords(app, d)), d.basis ? h("span", { class: "muted" }, ` (${d.basis})`) : ""))), c.warnings.map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, w))))),
+      h("div", { class: "notes" }, c.differences.map((d) => h("div", { class: "note info" }, icon("info"), h("span", null, plainWords(app, d), d.basis ? h("span", { class: "muted" }, ` (${d.basis})`) : ""))), c.warnings.map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, w))))),
     h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "What differs"), h("p", null, c.differing.length ? "everything else is the same" : "nothing that was recorded"))),
       c.differing.length > 0 && h("div", { class: "body table-wrap" }, h("table", null, h("thead", null, h("tr", null, ["", "", ...c.sides.map((s) => sideName(app, s))].map((t) => h("th", { scope: "col" }, t)))),
-        h("tbody", null, differing.map((d, i) => h("tr", null, h("td", { class: "muted" }, differing[i - 1]?.section === d.section ? "" : d.section), h("th", { scope: "row" }, d.name.replaceAll("_", " ")), d.values.map((v) => h("td", { class: "wrap" }, v === "" ? "–" : v)))))))),
+        h("tbody", null, differing.map((d, i) => h("tr", null, h("td", { class: "muted" }, differing[i - 1]?.section === d.section ? "" : d.section), h("th", { scope: "row" }, d.name.includes(".") ? d.name : d.name.replaceAll("_", " ")), d.values.map((v) => h("td", { class: "wrap" }, v === "" ? "–" : v)))))))),
   ];
 }
 

@@ -95,7 +95,9 @@ export function coverageValues(coverage, told) {
 export function compareValues(comparison, told) {
   const first = comparison.sides[0].name;
   const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({ name, ratio, low, high, verdict, words }));
+  const ratios = [1, ...rows.flatMap((r) => [r.low, r.ratio, r.high]).filter(Boolean)];
   return {
+    wide: Math.max(...ratios) > 4 * Math.min(...ratios),
     rows, present: distinct(rows.map((r) => r.verdict)), ends: rows.some((r) => r.low), x_title: `${measureNamed(told, comparison.view.y).label} relative to ${first}`,
     heading: `Compared with ${first}`, subtitle: ["dots: ratio · lines: its 95% interval"], titled: true, fitted: false, width: 460,
   };
