@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from steptime.guide import layers, panels, steps, vega
+from steptime.guide import charts, layers, panels, steps, vega
 from steptime.guide.theme import THEMES, look_of
 
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
@@ -43,6 +43,7 @@ def looks() -> dict[str, Any]:
 
 
 def forms() -> dict[str, Any]:
+    """Every kind of chart, and where one way of drawing it gives way to another."""
     return {
         "chart": layers.form(),
         "scaling": panels.scaling_form(),
@@ -50,6 +51,15 @@ def forms() -> dict[str, Any]:
         "compare": panels.compare_form(),
         "steps": steps.steps_form(),
         "histogram": steps.histogram_form(),
+        "limits": {
+            "bars": charts.MOST_BARS,
+            "words": charts.MOST_WORDS,
+            "ticks": charts.MOST_TICKS,
+            "room": charts.LABEL_ROOM,
+            "letter": charts.LETTER,
+            "name": charts.LONGEST_NAME,
+            "wide": panels.WIDE,
+        },
     }
 
 

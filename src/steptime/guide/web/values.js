@@ -1,14 +1,14 @@
 // What an answer puts into the form of its chart, in the single-file report; the same as in guide/charts.py and panels.py.
 // In `steptime guide` Python does this, on the server.
 
+import { FORMS } from "./forms.js";
 import { headingOf, measureNamed, subtitleOf } from "./words.js";
 import { sentence } from "./format.js";
 import { MOST_FACETS } from "./warnings.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
 const UNKNOWN_VALUE = "unknown";
-const LONGEST_NAME = 37;
-const [MOST_BARS, MOST_WORDS, MOST_TICKS, LABEL_ROOM, LETTER] = [120, 60, 12, 46, 7.5];
+const LIMITS = FORMS.limits;
 
 const plainStatus = (status) => status.replaceAll("_", " ");
 const isFaceted = (result) => Boolean(result.view.facet) && result.facets.length > 1;
@@ -48,10 +48,10 @@ export function chartValues(result, told) {
     heading: headingOf(view, told), subtitle: [subtitleOf(view, result, told), chosenWords(view, told)].filter(Boolean),
     x_title: by.label, y_title: unit ? `${of.label} (${unit})` : of.label, legend_title: view.group.map((d) => told.dimensions(d).label).join(", ") || null,
     named, dated: by.kind === "date", faceted, relative, many: series.length > 1, legend: series.length > 1 || (series.length === 1 && series[0] !== of.label),
-    bars: named && !log("y") && rows.length <= MOST_BARS, log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0, log_y: log("y"),
-    flat: !rows.some((r) => r.value), few: xs.length <= MOST_TICKS, intervals: rows.some((r) => r.low !== null), gaps: without > 0 && (!named || without <= MOST_WORDS),
+    bars: named && !log("y") && rows.length <= LIMITS.bars, log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0, log_y: log("y"),
+    flat: !rows.some((r) => r.value), few: xs.length <= LIMITS.ticks, intervals: rows.some((r) => r.low !== null), gaps: without > 0 && (!named || without <= LIMITS.words),
     percent: of.form === "percent" && !relative, bytes: of.form === "bytes" && !relative, ratio: of.form === "ratio" || relative,
-    slanted: `${wide} < ${Math.ceil(LETTER * letters)}`, roomy: `${wide} >= ${LABEL_ROOM * xs.length * series.length}`,
+    slanted: `${wide} < ${Math.ceil(LIMITS.letter * letters)}`, roomy: `${wide} >= ${LIMITS.room * xs.length * series.length}`,
   };
 }
 
@@ -59,11 +59,11 @@ export function chartValues(result, told) {
 export function chartSize(result, told) {
   if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: result.xs.length < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
   const places = result.xs.length + (isNamed(result, told) && result.means?.length ? 1 : 0);
-  const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LABEL_ROOM + 60, 420), 1000);
+  const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LIMITS.room + 60, 420), 1000);
   return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
-const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LONGEST_NAME) + 34)));
+const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LIMITS.name) + 34)));
 
 export const scalingSize = ({ lines }) => ({ titled: true, fitted: false, width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map((l) => l.series || `batch ${l.batch}`)) });
 
@@ -97,7 +97,7 @@ export function compareValues(comparison, told) {
   const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({ name, ratio, low, high, verdict, words }));
   const ratios = [1, ...rows.flatMap((r) => [r.low, r.ratio, r.high]).filter(Boolean)];
   return {
-    wide: Math.max(...ratios) > 4 * Math.min(...ratios),
+    wide: Math.max(...ratios) > LIMITS.wide * Math.min(...ratios),
     rows, present: distinct(rows.map((r) => r.verdict)), ends: rows.some((r) => r.low), x_title: `${measureNamed(told, comparison.view.y).label} relative to ${first}`,
     heading: `Compared with ${first}`, subtitle: ["dots: ratio · lines: its 95% interval"], titled: true, fitted: false, width: 460,
   };
