@@ -121,10 +121,10 @@ def inside(home, tmp_path, monkeypatch, capsys) -> Callable[..., Outcome]:
 def framework_python(name: str) -> Path:
     """The interpreter of a framework's environment, in the home that was in force when the tests were started."""
     if not INSTALLED:
-        pytest.skip(f"STEPTIME_HOME is not set: it names the home in which `steptime setup {name}` was run")
+        pytest.skip(f"{name} is not installed, or STEPTIME_HOME does not name the home in which it is")
     env = Environment(name, Path(INSTALLED) / "environments" / name)
     if not env.ready:
-        pytest.skip(f"no {name} in {env.folder}: run `STEPTIME_HOME={INSTALLED} steptime setup {name}`")
+        pytest.skip(f"{name} is not installed; run: steptime setup {name}")
     return env.python
 
 

@@ -33,11 +33,11 @@ def arranged(items: Iterable[Any], root: Path) -> None:
 
 
 def reasons(skipped: Iterable[Any]) -> list[str]:
-    """One line for each reason, the most frequent first; what only differs in a path or a name is one reason."""
+    """One line for each reason, the most frequent first."""
     said = Counter(_reason(report.longrepr) for report in skipped)
     return [f"skipped {count}: {reason}" for reason, count in said.most_common()]
 
 
 def _reason(longrepr: Any) -> str:
     text = str(longrepr[2] if isinstance(longrepr, tuple) else longrepr)
-    return re.sub(r"\s+", " ", text.removeprefix("Skipped: "))[:150]
+    return re.sub(r"\s+", " ", text.removeprefix("Skipped: ")).partition("   (")[0].partition(" (or ")[0][:150]

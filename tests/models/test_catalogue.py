@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from steptime.models import zoo
@@ -26,13 +25,18 @@ def test_the_table_in_the_documentation_is_that_of_the_zoo():
 def test_listing_needs_no_framework_not_even_numpy_and_little_time():
     code = """
 import sys, time
+from tests.effort import unit_seconds
+begin = time.process_time()
 from steptime.models.catalogue import catalogue
 catalogue()
+spent = time.process_time() - begin
 assert not {"numpy", "torch", "tensorflow", "jax"} & set(sys.modules)
-print(time.process_time())
+print(spent / unit_seconds())
 """
-    begin = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "src")})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+    )
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.5  # of CPU; 0.2 s on a quiet machine
-    assert time.perf_counter() - begin < 5
+    assert (
+        float(done.stdout) < 12
+    )  # half a second on the slowest machine that was tried, a quarter of that where nothing else runs
