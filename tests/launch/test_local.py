@@ -73,7 +73,7 @@ def test_a_worker_killed_from_outside_is_a_crash_with_the_signal(tmp_path):
         os.kill(pids[0], signal.SIGKILL)
 
     threading.Thread(target=kill, daemon=True).start()
-    record = outcome(tmp_path, job(Budget(), sleep=True, step_ms=50.0))
+    record = outcome(tmp_path, job(Budget(target=1e-9), sleep=True, step_ms=50.0))
     assert (record.status, record.failure.signal) == ("crash", "SIGKILL")
 
 

@@ -42,7 +42,7 @@ def server(store) -> Iterator[str]:
     url = json.loads(running.stdout.readline())["url"]
     yield url.removesuffix("/guide")
     running.terminate()
-    running.wait(20)
+    running.wait(60)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ class Visit:
         return self.ready()
 
     def ready(self) -> Any:
-        self.page.wait_for_selector("body[data-ready]", timeout=20_000)
+        self.page.wait_for_selector("body[data-ready]", timeout=60_000)
         return self.page
 
     def choose(self, label: str, value: str) -> Any:
@@ -86,7 +86,7 @@ class Visit:
 def visit(chromium, server) -> Iterator[Visit]:
     """After every test: nothing was said on the console, and no request went anywhere else."""
     context = chromium.new_context(viewport={"width": 1360, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit = Visit(context.new_page(), server)
     yield visit

@@ -263,7 +263,7 @@ def test_records_that_arrive_appear_by_themselves(visit, store):
     page = visit.open("/guide?model=latecomer")
     assert "No runs match" in page.locator("main").inner_text()
     store.put(record("20261116-000000-0000beef", Case("latecomer", "pytorch", 16, device="cuda"), 321.0, day=9))
-    page.locator(".chart svg").wait_for(timeout=20_000)
+    page.locator(".chart svg").wait_for(timeout=60_000)
     assert "latecomer" in axis_labels(page)
 
 
