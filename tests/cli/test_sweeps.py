@@ -84,12 +84,13 @@ def test_batches_beyond_an_out_of_memory_are_recorded_without_an_attempt(inside)
     assert done.json[3]["message"] == "not run: batch 16 of the same configuration ran out of memory"
 
 
-def test_the_largest_batch_is_found_and_measured(inside):
+def test_the_largest_batch_is_found_and_measured(inside, home):
     done = inside("run", "mlp", "-n", "4", *FAKE, "-b", "largest=13", "--find-max-batch", "--json")
     assert done.code == 0, done.err
     assert [row["effective_batch"] for row in done.json] == [13]
     tries = inside("list", "-w", "status=out_of_memory", "--json").json
     assert {row["replica_batch"] for row in tries} == {14, 16}
+    assert len(list(home.glob("store/sweeps/*/nursery"))) == 1, "all tries are forks of one interpreter"
 
 
 def test_there_is_no_largest_batch_of_a_case_that_fails_otherwise(inside):
