@@ -17,6 +17,8 @@ from typing import Any
 import bench_guide
 from guide_scale import guide_scale
 from slurm_array import slurm_200
+from verbs_scale import LIMITS as VERB_LIMITS
+from verbs_scale import verbs_100000
 
 from steptime.backends.base import find
 from steptime.environments.choose import interpreter
@@ -46,6 +48,7 @@ LIMITS = {
     "slurm_submit_200": (2.0, "at most"),
     "slurm_status_200": (0.3, "at most"),
     "slurm_records_200": (200.0, "at least"),
+    **VERB_LIMITS,
     **bench_guide.LIMITS,
     "guide_query_ms": (60.0, "at most"),
     "guide_facets_ms": (150.0, "at most"),
@@ -60,6 +63,7 @@ def main() -> int:
         models_start,
         loop_overhead_us,
         list_10000,
+        verbs_100000,
         plan_100000,
         guide_scale,
         bench_guide.guide_in_browser,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def command(output: str, form: str, filters: tuple[str, ...], store_path: str | 
     return 0
 
 
-def _write_files(output: str, rows: list[dict[str, Any]]) -> int:
+def _write_files(output: str, rows: Sequence[dict[str, Any]]) -> int:
     from steptime.store.export import psc_files
 
     if output == "-":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ def command(filters: tuple[str, ...], last: int, as_json: bool, store_path: str 
     """List the records, oldest first."""
     from steptime.cli.printing import RESULT_HEADER, result_cells, table
 
-    rows = selected(store_path, filters)[-last if last > 0 else 0 :]
+    rows = selected(store_path, filters, last)
     if as_json:
         for row in rows:
             print(json.dumps(row))
@@ -31,11 +32,11 @@ def command(filters: tuple[str, ...], last: int, as_json: bool, store_path: str 
     return 0
 
 
-def selected(store_path: str | None, filters: tuple[str, ...]) -> list[dict[str, Any]]:
+def selected(store_path: str | None, filters: tuple[str, ...], last: int = 0) -> Sequence[dict[str, Any]]:
     """Rows of the store that pass the filters; damaged files are reported on stderr, once, since they are moved away."""
-    from steptime.store.index import index
+    from steptime.store.lookup import rows
 
-    found = index(open_store(store_path))
+    found = rows(open_store(store_path), settings("where", filters), last)
     for damaged in found.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
-    return found.where(settings("where", filters))
+    return found.rows

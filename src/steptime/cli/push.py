@@ -42,7 +42,7 @@ def command(
 
     store = open_store(store_path)
     target = target_of(url, _token(token, token_file, url))
-    ids = [row["id"] for row in selected(store_path, filters)[-last if last > 0 else 0 :]]
+    ids = [row["id"] for row in selected(store_path, filters, last)]
     if not ids:
         raise UsageError(f"no records to send in {store.root}")
     receipts: list[Receipt] = []

@@ -28,6 +28,7 @@ from steptime.schema import (
     to_json,
 )
 from steptime.store.index import full_row, model_name
+from steptime.store.lookup import find
 
 MOST_ENTRIES = 5
 Pairs = list[tuple[str, Any]]
@@ -41,7 +42,7 @@ Pairs = list[tuple[str, Any]]
 @store_option
 def command(name: str, full: bool, steps_table: bool, as_json: bool, store_path: str | None) -> int:
     """Explain one record: what was measured, on what, how well, and what disturbed it."""
-    record = open_store(store_path).find(name)
+    record = find(open_store(store_path), name)
     if as_json:
         print(to_json(record) if full else json.dumps(full_row(record)))
         return 0

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from steptime.errors import StoreError, UnknownName
+from steptime.errors import UnknownName
 from steptime.guide.results import Point, Result, RunList
 from steptime.guide.select import Select, narrowed
 from steptime.guide.state import View
 from steptime.schema import Record
 from steptime.store.files import Store
 from steptime.store.index import COLUMNS
+from steptime.store.lookup import read_at
 from steptime.store.snapshot import Snapshot
 
 MOST_RUNS = 1000
@@ -58,33 +57,13 @@ def record(snapshot: Snapshot, store: Store, identity: str) -> Record:
     found = snapshot.ask("SELECT file, place FROM rows WHERE id = $id LIMIT 1", {"id": identity})
     if not found:
         raise unknown_run(snapshot, identity)
-    return _read(store, identity, *found[0])
+    return read_at(store, identity, *found[0])
 
 
 def records(snapshot: Snapshot, store: Store, identities: list[str]) -> dict[str, Record]:
     """Those of these runs that there are, whole."""
     query = "SELECT id, file, place FROM rows WHERE id IN (SELECT unnest($ids))"
-    return {identity: _read(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
-
-
-def _read(store: Store, identity: str, file: str, place: int) -> Record:
-    path = store.root / file
-    try:
-        with open(path, "rb") as opened:
-            opened.seek(place)
-            whole = _decoded(opened.readline() if path.suffix == ".jsonl" else opened.read())
-    except OSError as problem:
-        raise StoreError(f"the file of run {identity} cannot be read: {problem.strerror}") from None
-    if whole is None or whole.id != identity:
-        raise StoreError(f"run {identity} is no longer where it was in {file}; ask again")
-    return whole
-
-
-def _decoded(content: bytes) -> Record | None:
-    try:
-        return msgspec.json.decode(content, type=Record)
-    except msgspec.DecodeError:
-        return None
+    return {identity: read_at(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
 
 
 def unknown_run(snapshot: Snapshot, identity: str) -> UnknownName:

@@ -4,6 +4,7 @@
                 a1b2.parquet      rows
                 a1b2.files.json   the record files they come from, with size and time of change, and whether they repeat ids
                 c3d4.rollup.parquet
+                folders.json      when the folders of records had changed last, so that they need not be looked through
 
 Only new files are parsed; when files are taken away, the segments that had their rows are written anew. Writers take
 turns by a lock; should two ever write at once, the manifest of one wins and the files of the other are read again at the
@@ -39,7 +40,7 @@ from steptime.store.intake import Outcome, Share, cut
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = zlib.crc32(repr((2, DIMENSIONS, TEXTS, FIGURES)).encode())
+FORMAT = zlib.crc32(repr((3, DIMENSIONS, TEXTS, FIGURES)).encode())
 """another one, as other columns make it, has every older index built anew"""
 LEAST_SHARE, MOST_SHARE, SEVERAL_HANDS = 16 << 20, 192 << 20, 48 << 20
 """bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""
@@ -77,6 +78,13 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(s.rows for s in self.segments)
 
 
+class Folders(msgspec.Struct, frozen=True):
+    """Of an index that was whole: its rollup, and when each folder of records had changed."""
+
+    rollup: str
+    folders: dict[str, int]
+
+
 @dataclass
 class Segments:
     """The index of one store, as one process sees it."""
@@ -108,12 +116,26 @@ class Segments:
         now = self._folder_times()
         if before.rollup and now == self._folders:
             return False
+        looked = time.time_ns()
         with self._turn():
             self._read_manifest()
-            self._catch_up()
-        settled = time.time_ns() - int(SETTLED_SECONDS * 1e9)
+            noted = self._noted_folders()
+            if now != noted:
+                self._catch_up()
+        settled = looked - int(SETTLED_SECONDS * 1e9)
         self._folders = now if all(t < settled for t in now.values()) else {}
+        if self._folders and self._folders != noted:
+            note = Folders(self.manifest.rollup, self._folders)
+            write_bytes(self.folder / "folders.json", msgspec.json.encode(note))
         return self.manifest != before
+
+    def _noted_folders(self) -> dict[str, int]:
+        """As they were when the index was last found to be whole; empty: look."""
+        try:
+            noted = msgspec.json.decode((self.folder / "folders.json").read_bytes(), type=Folders)
+        except (OSError, msgspec.DecodeError):
+            return {}
+        return noted.folders if self.manifest.rollup and noted.rollup == self.manifest.rollup else {}
 
     def _folder_times(self) -> dict[str, int]:
         found = {}
@@ -272,12 +294,13 @@ class Segments:
     def _commit(self, manifest: Manifest) -> None:
         write_bytes(self.folder / "manifest.json", msgspec.json.encode(manifest))
         left, self.manifest = _names(self.manifest) - _names(manifest), manifest
+        kept = {*_names(manifest), "manifest", "folders", "lock"}
         for path in self.folder.iterdir():
             name = path.name.partition(".")[0]
             with contextlib.suppress(OSError):
                 if name in left:
                     os.utime(path)  # others may be reading it; from now on it is out of use
-                elif name not in {*_names(manifest), "manifest", "lock"} and time.time() - path.stat().st_mtime > RETIRED_SECONDS:
+                elif name not in kept and time.time() - path.stat().st_mtime > RETIRED_SECONDS:
                     path.unlink()
 
     def adopt(self, rows: dict[str, int]) -> None:

@@ -56,9 +56,9 @@ def write(connection: duckdb.DuckDBPyConnection, rows: Flattener, path: Path) ->
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE what AS
-        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, device_asked::VARCHAR AS device_asked, {dimensions}
-                   FROM new_dimensions)
-        SELECT *, {CONFIGURATION} AS config FROM d
+        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, shown::VARCHAR AS shown,
+                   device_asked::VARCHAR AS device_asked, {dimensions} FROM new_dimensions)
+        SELECT * EXCLUDE (labels, shown), shown AS labels FROM (SELECT *, {CONFIGURATION} AS config FROM d)
         """
     )
     connection.execute(
@@ -129,5 +129,6 @@ def _dimension_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray[Any, Any]]:
     found: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
     for name in (*DIMENSIONS, "device_asked"):
         found[name] = np.array([None if row[name] is None else str(row[name]) for row in rows], dtype=object)
+    found["shown"] = np.array([json.dumps(row["labels"]) for row in rows], dtype=object)
     found["labels"] = np.array([json.dumps(row["labels"], sort_keys=True) for row in rows], dtype=object)
     return found

@@ -1,0 +1,63 @@
+"""What verbs take that ask a store of 100,000 records, and what it takes to take one of them away. Part of `make bench`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench_guide import fill
+
+from steptime.schema import Case, Record
+from steptime.store.files import Store
+from steptime.store.segments import SETTLED_SECONDS, Segments
+
+STEPTIME = Path(sys.executable).with_name("steptime")
+RECORDS = 100_000
+LIMITS = {
+    "list_100000": (1.0, "at most"),
+    "show_100000": (1.0, "at most"),
+    "export_100000": (8.0, "at most"),
+    "remove_of_100000": (1.0, "at most"),
+}
+
+
+def verbs_100000() -> Iterator[tuple[str, float, str]]:
+    with tempfile.TemporaryDirectory() as name:
+        store = Store(Path(name))
+        fill(store, RECORDS)
+        extra = store.put(Record("extra", "crash", Case("mlp", "null", 8), "2026-01-01T00:00:00.000+00:00"))
+        first = _seconds(store, ["list", "--last", "20"])
+        time.sleep(SETTLED_SECONDS)
+        _seconds(store, ["list", "--last", "20"])
+        filtered = ["list", "--last", "20", "--where", "model=gpt2"]
+        words = f"s for the newest 20 of one model among {RECORDS:,}, median of 3; {first:.1f} s the first time, which makes the index"
+        yield "list_100000", _median(store, filtered), words
+        yield "show_100000", _median(store, ["show", "last"]), "s for one record of them"
+        yield "export_100000", _median(store, ["export", os.devnull]), "s for all of them as CSV"
+        segments = Segments(store)
+        segments.refresh()
+        extra.unlink()
+        began = time.perf_counter()
+        segments.refresh()
+        assert segments.manifest.rows == RECORDS
+        yield "remove_of_100000", time.perf_counter() - began, "s until the index is without a record that was taken away"
+
+
+def _median(store: Store, words: Sequence[str]) -> float:
+    return sorted(_seconds(store, words) for _ in range(3))[1]
+
+
+def _seconds(store: Store, words: Sequence[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run([STEPTIME, *words, "--store", store.root], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    for figure in verbs_100000():
+        print(*figure)

@@ -1,0 +1,157 @@
+"""What verbs ask of a store, answered by its index where that is faster than reading every record file; the same answers.
+
+A few records are read sooner than a database is started. From some thousands on the index answers, and is made if there is
+none. Rows come in the order of the record files, oldest first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from steptime.errors import StoreError, UnknownName, UsageError
+from steptime.schema import Record
+from steptime.store.files import Store
+from steptime.store.index import COLUMNS, Index, Row, index
+
+if TYPE_CHECKING:
+    from steptime.store.segments import Segments
+
+ENOUGH_ROWS = 3000
+ENOUGH_BYTES = 10_000_000
+"""of record files, from which on an index is made for the next time"""
+EXACT = (
+    "id", "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data",
+    "data_store", "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas", "replica_batch",
+    "effective_batch", "threads", "optimizer", "status", "verdict", "origin", "started", "sweep", "message", "job", "partition",
+    "device_asked", "peak_bytes",
+)  # fmt: skip
+"""columns whose text is the same in the database as in Python: words and whole numbers"""
+
+
+def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Index:
+    """Rows with one of the wanted values in each column asked for; with `last`, only that many of the newest."""
+    for column in wanted:
+        if column not in COLUMNS:
+            raise UnknownName("column", column, COLUMNS)
+    segments = _indexed(store)
+    if segments is None:
+        found = index(store)
+        return Index(found.where(wanted)[-last if last > 0 else 0 :], found.damaged)
+    asked = {column: values for column, values in wanted.items() if column in EXACT}
+    conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in asked]
+    all_asked = len(asked) == len(wanted)
+    newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
+    order = f"ORDER BY file {newest.partition(' ')[0]}, place {newest}"
+    query = f"SELECT {', '.join(COLUMNS)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
+    made = _rows(_ask(segments, query, {column: list(values) for column, values in asked.items()}))
+    if newest:
+        made.reverse()
+    kept = made if all_asked else Index(made, ()).where(wanted)
+    return Index(kept[-last if last > 0 else 0 :], segments.damaged)
+
+
+def _rows(found: list[tuple[Any, ...]]) -> list[Row]:
+    labels = COLUMNS.index("labels")
+    known: dict[str, dict[str, str]] = {}
+    made = []
+    for values in found:
+        row = dict(zip(COLUMNS, values, strict=True))
+        text = values[labels]
+        if text not in known:
+            known[text] = json.loads(text)
+        row["labels"] = known[text]
+        made.append(row)
+    return made
+
+
+def find(store: Store, name: str) -> Record:
+    """As Store.find: by id, or by a beginning or ending of one that is unique, or the `last`."""
+    segments = _indexed(store)
+    if segments is None:
+        return store.find(name)
+    if name == "last":
+        single = "ORDER BY file LIKE '%.jsonl', file DESC, place DESC LIMIT 1"
+        found = _ask(segments, f"SELECT id, file, place FROM rows {single}")
+    else:
+        found = _ask(segments, "SELECT id, file, place FROM rows WHERE id = $name LIMIT 1", {"name": name})
+    if not found:
+        part = "starts_with(id, $name) OR ends_with(id, $name)"
+        found = _ask(segments, f"SELECT id, file, place FROM rows WHERE {part} ORDER BY file, place LIMIT 6", {"name": name})
+    if not found:
+        newest = _ask(segments, "SELECT id FROM rows ORDER BY file DESC, place DESC LIMIT 5")
+        raise UnknownName("record", name, [identity for (identity,) in newest])
+    if len(found) > 1:
+        raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in found[:5])}; give more of the id")
+    return read_at(store, *found[0])
+
+
+def read_at(store: Store, identity: str, file: str, place: int) -> Record:
+    """A record from where the index says it is."""
+    path = store.root / file
+    try:
+        with open(path, "rb") as opened:
+            opened.seek(place)
+            content = opened.readline() if path.suffix == ".jsonl" else opened.read()
+        whole = msgspec.json.decode(content, type=Record)
+    except OSError as problem:
+        raise StoreError(f"the file of run {identity} cannot be read: {problem.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        whole = None
+    if whole is None or whole.id != identity:
+        raise StoreError(f"run {identity} is no longer where it was in {file}; ask again")
+    return whole
+
+
+def _indexed(store: Store) -> Segments | None:
+    """The index, up to date; None where reading the files is faster, or an index could not be kept."""
+    if not os.access(store.root, os.W_OK):
+        return None
+    known = _manifest_rows(store)
+    if known < ENOUGH_ROWS and (known or _bytes(store) < ENOUGH_BYTES):
+        return None
+    from steptime.store.segments import Segments
+
+    segments = Segments(store)
+    segments.refresh()
+    return segments
+
+
+class _Part(msgspec.Struct):
+    rows: int = 0
+
+
+class _Manifest(msgspec.Struct):
+    """As much of the index's manifest as tells its size, without starting a database."""
+
+    segments: list[_Part] = []
+
+
+def _manifest_rows(store: Store) -> int:
+    try:
+        manifest = msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
+    except (OSError, msgspec.DecodeError):
+        return 0
+    return sum(part.rows for part in manifest.segments)
+
+
+def _bytes(store: Store) -> int:
+    total = 0
+    for path in store.records_folder.glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.json*"):
+        try:
+            total += path.stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+def _ask(segments: Segments, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    from steptime.store import tables
+
+    connection = tables.connect()
+    connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
+    return connection.execute(query, parameters or {}).fetchall()
