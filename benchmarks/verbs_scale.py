@@ -35,7 +35,7 @@ def verbs_100000() -> Iterator[tuple[str, float, str]]:
         time.sleep(SETTLED_SECONDS)
         _seconds(store, ["list", "--last", "20"])
         filtered = ["list", "--last", "20", "--where", "model=gpt2"]
-        words = f"s for the newest 20 of one model among {RECORDS:,}, median of 3; {first:.1f} s the first time, which makes the index"
+        words = f"s for the newest 20 of one model, median of 3; {first:.1f} s the first time, which makes the index"
         yield "list_100000", _median(store, filtered), words
         yield "show_100000", _median(store, ["show", "last"]), "s for one record of them"
         yield "export_100000", _median(store, ["export", os.devnull]), "s for all of them as CSV"
