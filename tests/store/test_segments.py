@@ -226,6 +226,16 @@ def test_damaged_files_and_lines_go_into_quarantine_and_the_rest_counts(store):
     assert not Segments(store).refresh() or set(rows(segments)) == {"x", "contended", "failed"}
 
 
+def test_a_store_of_nothing_but_damage_is_an_empty_one(store):
+    store.put(RECORDS[0]).write_text('{"half')
+    segments = Segments(store)
+    segments.refresh()
+    assert rows(segments) == {} and len(segments.damaged) == 1
+    store.put(RECORDS[2])
+    segments.refresh()
+    assert set(rows(segments)) == {"failed"}
+
+
 def test_a_store_that_cannot_be_written_is_indexed_all_the_same(store, monkeypatch):
     store.put_all(RECORDS)
 

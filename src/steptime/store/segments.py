@@ -210,17 +210,16 @@ class Segments:
         self, connection: duckdb.DuckDBPyConnection, new: Sequence[str], current: dict[str, Stamp], kept: Sequence[Segment]
     ) -> Iterator[Segment]:
         """New files as segments, on all cores where there is much of it."""
-        if not new:
-            if not kept:  # an empty one, so that there are columns to ask for
-                yield self._listed(Segment(empty := secrets.token_hex(8), 0), {})
-                tables.write(connection, Flattener(), self.folder / f"{empty}.parquet")
-            return
         stamps = {name: current[name] for name in new}
         shares, found = self._taken_in(stamps, lenient=False)
         if any(outcome.damaged for outcome in found):
             self._quarantine({file: reason for outcome in found for file, reason in outcome.damaged})
             stamps = {name: stamp for name in new if (stamp := _stamp(self.store.root / name))}
             shares, found = self._taken_in(stamps, lenient=True)
+        if not shares and not kept:  # an empty one, so that there are columns to ask for
+            empty = self._listed(Segment(secrets.token_hex(8), 0), {})
+            tables.write(connection, Flattener(), self._path(empty))
+            yield empty
         made = [Path(share.target) for share in shares]
         earlier = [str(self._path(s)) for s in kept]
         again = tables.repeats(connection, [str(path) for path in made], earlier) if made else False
