@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from steptime.guide.theme import THEMES
 from steptime.schema import Case
 from tests.guide.demo import HOSTILE, record
 
@@ -176,8 +177,10 @@ def luminance(page) -> float:
 def test_it_is_dark_where_the_system_is_and_where_the_reader_says_so(visit):
     page = visit.open()
     assert luminance(page) > 200
+    assert page.locator(f'.chart svg path[fill="{THEMES["light"]["series"][0]}"]').count() > 0
     page.emulate_media(color_scheme="dark")
     assert luminance(page) < 60
+    page.locator(f'.chart svg path[fill="{THEMES["dark"]["series"][0]}"]').first.wait_for()
     page.get_by_role("button", name="Light colours").click()
     assert luminance(page) > 200
     page.reload()

@@ -7,7 +7,7 @@ import { look } from "./theme.js";
 
 const drawn = new WeakMap();
 const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
-const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LONGEST] = [300, 72, 16, 32, 7, 37]; // pixels (PANEL: the least for one of several charts); letters
+const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LEGEND_ROW, LONGEST] = [300, 72, 16, 32, 7, 16, 37]; // pixels (PANEL: the least for one of several charts); letters
 
 async function embed() {
   for (let i = 0; i < 1200 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 8));
@@ -19,12 +19,14 @@ async function embed() {
 const undated = ({ $schema, ...spec }) => spec;
 
 // A specification that is open but for size and theme, in the room that an element has.
-function fitted(spec, room, height, longest) {
+function fitted(spec, room, height, names) {
   const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
   const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
   const width = panels > 1 ? Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS : room;
-  const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * Math.min(longest, LONGEST) + 34)));
-  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height, columns, entries });
+  const longest = Math.min(Math.max(4, ...names.map((name) => name.length)), LONGEST);
+  const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
+  const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0; // the plot keeps its height however many names there are
+  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height: height + Math.max(0, legend), columns, entries });
 }
 
 const slants = (spec) => spec.autosize && spec.params?.some((param) => param.name === "slanted");
@@ -32,7 +34,7 @@ const slants = (spec) => spec.autosize && spec.params?.some((param) => param.nam
 // options: height, series (their names, for the legend), tip(datum) -> nodes or null, open(datum), words (what a screen reader is told), points (for the keyboard)
 export async function drawChart(element, spec, options = {}) {
   const vegaEmbed = await embed();
-  const own = fitted(spec, Math.max(260, element.clientWidth - 4), options.height ?? 300, Math.max(4, ...(options.series ?? []).map((name) => name.length)));
+  const own = fitted(spec, Math.max(260, element.clientWidth - 4), options.height ?? 300, options.series ?? []);
   const target = h("div", { role: "img", "aria-label": options.words ?? "chart", tabindex: options.points ? "0" : null });
   drawn.get(element)?.finalize();
   replace(element, target);

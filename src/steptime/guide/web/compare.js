@@ -64,7 +64,7 @@ function nameOf(app, name) {
   if (!row) return name;
   const rows = app.view.runs.map((id) => named.get(id)).filter(Boolean);
   const apart = TELLING.filter((c) => new Set(rows.map((r) => r[c])).size > 1);
-  const words = (apart.length ? apart : ["model", "software"]).slice(0, 3).map((c) => (c === "replica_batch" ? `batch ${row[c]}` : c === "replicas" ? count(row[c], "device") : row[c]));
+  const words = (apart.length ? apart : ["model", "software"]).slice(0, 3).map((c) => (!row[c] ? "" : c === "replica_batch" ? `batch ${row[c]}` : c === "replicas" ? count(row[c], "device") : row[c]));
   const text = words.filter(Boolean).join(" · ");
   return rows.filter((r) => r !== row && apart.every((c) => r[c] === row[c])).length ? `${text}, ${when(row.started)}` : text;
 }

@@ -37,10 +37,10 @@ export function runRows(app, rows) {
   const best = measure.better === "higher" ? Math.max(...values) : Math.min(...values);
   return rows.map((row) => {
     const target = { ...app.view, kind: "run", runs: [row.id] };
-    const words = [row.model, row.phase, row.framework, row.precision, `batch ${row.replica_batch}`, row.replicas > 1 && `${row.replicas} devices`, row.device].filter(Boolean).join(" · ");
+    const words = [row.model, row.phase, row.framework, row.precision, row.replica_batch && `batch ${row.replica_batch}`, row.replicas > 1 && `${row.replicas} devices`, row.device].filter(Boolean).join(" · ");
     return h("div", { class: `runrow${row[measure.name] === best && values.length > 1 ? " best" : ""}` },
       h("input", { type: "checkbox", "aria-label": `Pick run ${row.id} to compare`, checked: app.picked.includes(row.id), onchange: () => app.pick(row.id) }),
-      h("div", null, h("a", { href: app.source.address(target), onclick: (e) => { closeDrawer(); app.follow(e, target); } }, when(row.started)), " ", verdictTag(row), h("div", { class: "sub", title: words }, words)),
+      h("div", null, h("a", { href: app.source.address(target), onclick: (e) => { closeDrawer(); app.follow(e, target); } }, row.started ? when(row.started) : row.id), " ", verdictTag(row), h("div", { class: "sub", title: words }, words)),
       h("div", { class: "fig" }, row.status === "ok" ? withUnit(row[measure.name], measure) : h("span", { class: "tag bad" }, statusWords(row.status)),
         row.status === "ok" && row.ci_low !== null && measure.name === "throughput" && h("small", null, `${figure(row.ci_low)} – ${figure(row.ci_high)}`)));
   });

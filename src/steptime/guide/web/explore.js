@@ -54,7 +54,10 @@ export function explorePage(app) {
       replace(notes);
       replace(stage, problem(error, [app.view.baseline && h("button", { class: "button primary", onclick: () => app.go({ baseline: "" }) }, "Not relative to anything"), h("button", { class: "button", onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }) }, "Start afresh")]));
     },
-    redraw: draw,
+    redraw() {
+      replace(narrowed, chips(app, swatches(last)));
+      return draw();
+    },
   };
 }
 

@@ -46,7 +46,7 @@ export function runsPage(app) {
 export const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
 
 function runsTable(app, rows) {
-  const link = (row) => { const target = { ...app.view, kind: "run", runs: [row.id] }; return h("a", { href: app.source.address(target), onclick: (e) => app.follow(e, target) }, when(row.started)); };
+  const link = (row) => { const target = { ...app.view, kind: "run", runs: [row.id] }; return h("a", { href: app.source.address(target), onclick: (e) => app.follow(e, target) }, row.started ? when(row.started) : row.id); };
   const toggle = (row) => h("input", { type: "checkbox", "aria-label": `Pick run ${row.id}`, checked: app.picked.includes(row.id), onchange: () => {
     app.pick(row.id);
     const button = document.getElementById("compare-picked");
