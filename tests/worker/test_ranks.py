@@ -138,10 +138,10 @@ def test_two_ranks_leave_one_record_with_the_effective_batch(tmp_path):
         ("kill", "crash", "rank 1 killed by SIGKILL"),
         ("illegal", "illegal_instruction", "rank 1 killed by SIGILL"),
         ("oom", "out_of_memory", "rank 1: the fake backend was told to run out of memory"),
-        ("hang", "timeout", "rank 1 did not answer for 5 s"),
+        ("hang", "timeout", "rank 1 did not answer for 10 s"),
     ],
 )
 @pytest.mark.real
 def test_a_rank_that_fails_fails_the_case_with_the_right_kind(tmp_path, failure, kind, words):
-    record = record_of(tmp_path, limit_seconds=15.0, failure=failure, fail_rank=1, fail_at=3)
+    record = record_of(tmp_path, limit_seconds=30.0, failure=failure, fail_rank=1, fail_at=3)
     assert (record["status"], words in record["message"]) == (kind, True), record["message"]
