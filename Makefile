@@ -23,7 +23,7 @@ test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
 	@tests/system-packages
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch tensorflow jax
 	@$(BIN)/pytest -n 2 -m "not real"
-	@$(WITH_FRAMEWORKS) $(BIN)/pytest -n 2 --dist loadgroup -m "real and not alone"
+	@$(WITH_FRAMEWORKS) $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "real and not alone"
 	@$(WITH_FRAMEWORKS) $(BIN)/pytest -m alone
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour

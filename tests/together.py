@@ -14,6 +14,14 @@ SHARED = ("tests/slurm", "tests/guide/web")
 """folders whose tests share a cluster or a browser"""
 
 
+LONGEST = ("tests/slurm/", "tests/cli/test_sweeps.py", "tests/backends/test_parity.py", "tests/models/", "tests/guide/web/")
+"""in the order in which they begin: the cluster mostly waits, so it goes well with what computes"""
+
+
+def _place(path: str) -> int:
+    return next((place for place, start in enumerate(LONGEST) if path.startswith(start)), len(LONGEST))
+
+
 def group_of(path: str, parameters: dict[str, Any]) -> str:
     """Tests of one group run one after another in one process: those of a file, of a shared fixture, of one backend's proof."""
     folder = next((each for each in SHARED if path.startswith(f"{each}/")), "")
@@ -21,8 +29,12 @@ def group_of(path: str, parameters: dict[str, Any]) -> str:
     return folder or (f"{path} {subject.backend.name}" if subject else path)
 
 
-def arranged(items: Iterable[Any], root: Path) -> None:
-    """Marks long tests with their group, and with `alone` those that measure a framework by the command, as a user does."""
+def arranged(items: list[Any], root: Path) -> None:
+    """Marks long tests with their group, and with `alone` those that measure a framework by the command, as a user does.
+
+    The longest groups come first, so that nobody waits for one of them at the end.
+    """
+    items.sort(key=lambda item: _place(item.path.relative_to(root).as_posix()) if item.get_closest_marker("real") else -1)
     for item in items:
         if item.get_closest_marker("real"):
             call = getattr(item, "callspec", None)
