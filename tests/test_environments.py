@@ -25,12 +25,19 @@ Suites: bookworm
 EMPTY = Pins("pytorch", "cpu", (f"{sys.version_info.major}.{sys.version_info.minor}",), (), "json")
 
 
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory):
+    """An environment with nothing in it."""
+    folder = tmp_path_factory.mktemp("bare") / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return folder
+
+
 @pytest.fixture
-def env(home):
+def env(home, bare):
     """A finished environment without a framework, made as `steptime setup` makes them but for pip."""
     env = environment("pytorch")
-    env.folder.mkdir(parents=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env.folder], check=True)
+    shutil.copytree(bare, env.folder, symlinks=True)
     (env.folder / LOCK).write_text("")
     (env.folder / MARKER).write_text(json.dumps({"packages": []}))
     return env

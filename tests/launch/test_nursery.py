@@ -37,14 +37,12 @@ def test_one_nursery_serves_many_jobs_each_in_its_own_process(tmp_path, nurserie
     assert not nursery.broken
 
 
-@pytest.mark.parametrize(
-    ("failure", "kind"), [("segv", "crash"), ("illegal", "illegal_instruction"), ("exit", "crash"), ("raise", "crash")]
-)
-def test_a_forked_worker_that_dies_takes_nobody_along(tmp_path, nurseries, failure, kind):
+def test_a_forked_worker_that_dies_takes_nobody_along(tmp_path, nurseries):
     nursery = nurseries.get(Path(sys.executable), "fake", {})
-    assert outcome(tmp_path, job("bad", failure=failure, fail_at=2), nursery).status == kind
-    assert outcome(tmp_path, job("good"), nursery).status == "ok"
-    assert not nursery.broken
+    for failure, kind in [("segv", "crash"), ("illegal", "illegal_instruction"), ("exit", "crash"), ("raise", "crash")]:
+        assert outcome(tmp_path, job(failure, failure=failure, fail_at=2), nursery).status == kind
+        assert outcome(tmp_path, job(f"after-{failure}"), nursery).status == "ok"
+        assert not nursery.broken
 
 
 def test_a_stopped_forked_worker_is_ended(tmp_path, nurseries):

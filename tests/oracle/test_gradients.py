@@ -107,7 +107,7 @@ def arrays_of(op: ops.Op, inputs: tuple[ops.Shape, ...], random: np.random.Rando
 
 
 @pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_gradients_are_those_of_finite_differences(kind, data):
     op, inputs = data.draw(CASES[kind])

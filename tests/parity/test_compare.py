@@ -7,7 +7,7 @@ import pytest
 
 from steptime.backends.base import find
 from steptime.backends.reference import Reference, ReferenceProgram
-from steptime.models.ops import Dropout
+from steptime.models.ops import LRN, Dropout
 from steptime.oracle import network
 from steptime.parity import compare as comparison
 from steptime.parity import dropout
@@ -17,7 +17,11 @@ from steptime.parity.families import covering, graph_of
 from steptime.proof.limits import DOUBLE, objections
 
 SLIGHTLY = 1 + 1e-4
-OPERATORS = sorted((kind for kind in network.KERNELS if kind is not Dropout), key=lambda kind: kind.__name__)
+OPERATORS = [
+    pytest.param(kind, marks=pytest.mark.real if kind is LRN else ())  # the only family with it is a large one
+    for kind in sorted(network.KERNELS, key=lambda kind: kind.__name__)
+    if kind is not Dropout
+]
 CHEAPEST = sorted(covering(), key=lambda name: graph_of(name).flops_forward)
 
 
