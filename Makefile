@@ -19,12 +19,16 @@ run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; traini
 	@$(BIN)/steptime setup pytorch
 	@$(BIN)/steptime run
 
-test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included
+test: setup $(TEST_HOME)/zoo.stamp  ## everything, the real frameworks included (PARALLEL=1: two long tests at once)
 	@tests/system-packages
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup pytorch tensorflow jax
 	@$(BIN)/pytest -n 2 -m "not real"
+ifdef PARALLEL
 	@$(WITH_FRAMEWORKS) $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "real and not alone"
 	@$(WITH_FRAMEWORKS) $(BIN)/pytest -m alone
+else
+	@$(WITH_FRAMEWORKS) $(BIN)/pytest -m real
+endif
 
 test-frameworks: setup  ## every framework, which takes some 8 GB and half an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all

@@ -41,7 +41,9 @@ settings.load_profile("same")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    together.arranged(items, config.rootpath)
+    together.arranged(
+        items, config.rootpath, several=bool(config.getoption("numprocesses", None) or os.environ.get("PYTEST_XDIST_WORKER"))
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -29,12 +29,13 @@ def group_of(path: str, parameters: dict[str, Any]) -> str:
     return folder or (f"{path} {subject.backend.name}" if subject else path)
 
 
-def arranged(items: list[Any], root: Path) -> None:
+def arranged(items: list[Any], root: Path, several: bool) -> None:
     """Marks long tests with their group, and with `alone` those that measure a framework by the command, as a user does.
 
-    The longest groups come first, so that nobody waits for one of them at the end.
+    Where several run at once the longest groups come first, so that nobody waits for one of them at the end.
     """
-    items.sort(key=lambda item: _place(item.path.relative_to(root).as_posix()) if item.get_closest_marker("real") else -1)
+    if several:
+        items.sort(key=lambda item: _place(item.path.relative_to(root).as_posix()) if item.get_closest_marker("real") else -1)
     for item in items:
         if item.get_closest_marker("real"):
             call = getattr(item, "callspec", None)
