@@ -44,14 +44,15 @@ class Target:
 
 def target_of(address: str, token: str) -> Target:
     """From an address as `steptime guide` prints it, with or without a token in it; one that is given beside it counts."""
+    shown = address.partition("?")[0]  # without the token, which no log should have
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         inside = dict(parse_qsl(parts.query)).get("token", "")
     except ValueError as problem:
-        raise UsageError(f"'{address}' is not an address: {problem}") from None
+        raise UsageError(f"'{shown}' is not an address: {problem}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(f"'{address}' is not the address of a guide, such as http://node7:8765")
+        raise UsageError(f"'{shown}' is not the address of a guide, such as http://node7:8765")
     token = token or inside
     if not token:
         raise UsageError("a token is needed: --token, --token-file, STEPTIME_TOKEN, or the whole address that the guide printed")
