@@ -53,6 +53,7 @@ LIMITS = {
     "guide_query_ms": (60.0, "at most"),
     "guide_facets_ms": (150.0, "at most"),
     "ingest_per_s": (80_000.0, "at least"),
+    "ingest_more_per_s": (8_000.0, "at least"),
 }
 
 
