@@ -226,6 +226,15 @@ def test_damaged_files_and_lines_go_into_quarantine_and_the_rest_counts(store):
     assert not Segments(store).refresh() or set(rows(segments)) == {"x", "contended", "failed"}
 
 
+def test_a_store_without_records_can_be_asked_and_then_filled(tmp_path):
+    segments = Segments(Store(tmp_path / "new"))
+    segments.refresh()
+    assert rows(segments) == {}
+    segments.store.put(RECORDS[2])
+    segments.refresh()
+    assert set(rows(segments)) == {"failed"}
+
+
 def test_a_store_of_nothing_but_damage_is_an_empty_one(store):
     store.put(RECORDS[0]).write_text('{"half')
     segments = Segments(store)

@@ -106,7 +106,7 @@ def _rotation(base: float, length: int, head: int) -> Any:
         def __init__(self) -> None:
             super().__init__()
             for name, part in zip(("cosine", "sine"), rotation(base, length, head)):
-                self.register_buffer(name, torch.from_numpy(part), persistent=False)
+                self.register_buffer(name, torch.tensor(part), persistent=False)
 
         def forward(self, x: Any) -> Any:
             first, second = x.chunk(2, -1)

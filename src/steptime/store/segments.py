@@ -120,7 +120,7 @@ class Segments:
         with self._turn():
             self._read_manifest()
             noted = self._noted_folders()
-            if now != noted:
+            if now != noted or not self.manifest.rollup:
                 self._catch_up()
         settled = looked - int(SETTLED_SECONDS * 1e9)
         self._folders = now if all(t < settled for t in now.values()) else {}
