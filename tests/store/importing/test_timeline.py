@@ -1,12 +1,11 @@
-from pathlib import Path
-
 import pytest
 
 from steptime.schema import Profile
 from steptime.store.importing.recognise import read
 from steptime.store.importing.timeline import MOST_ENTRIES, Call, profile_of, union
+from tests.store.importing.test_table import DATA
 
-TRACES = Path("/work/shared/data/traces")
+TRACES = DATA / "traces"
 
 
 def entries(profile: Profile) -> dict[tuple[str, str], tuple[int, float, float, float]]:
@@ -67,7 +66,7 @@ def test_a_trace_becomes_a_record_with_a_profile(imported):
     assert record.printed.others["device_busy_share"] == pytest.approx(record.profile.device_busy_share)
 
 
-@pytest.mark.skipif(not TRACES.is_dir(), reason="the public traces are not on this machine")
+@pytest.mark.skipif(not TRACES.is_dir(), reason=f"no real traces in {TRACES}")
 def test_a_real_trace_says_what_pytorch_was_busy_with():
     (path,) = (TRACES / "kineto").glob("samples__resnet50_num_workers_0__*.gz")
     (record,) = read(path).records
