@@ -70,6 +70,7 @@ def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
     """
     path, copied = folder.with_name(f"{folder.name}.lock"), False
     while True:
+        made = False
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _flock(descriptor, fcntl.LOCK_SH)
@@ -77,10 +78,12 @@ def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
                 if folder.is_dir():
                     yield descriptor, copied
                     return
-                copied = _copied_alone(split, folder, descriptor, path) or copied
+                made = _copied_alone(split, folder, descriptor, path)
+                copied = copied or made
         finally:
             os.close(descriptor)  # and with it the lock
-        time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
+        if not made:  # what staging took is a figure: who copied does not wait
+            time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
 
 
 def _copied_alone(split: Split, folder: Path, descriptor: int, path: Path) -> bool:
