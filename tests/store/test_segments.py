@@ -62,9 +62,9 @@ def files_taken(monkeypatch):
     taken = []
     original = module.outcomes
 
-    def noted(root, shares, hands):
+    def noted(do, shares, hands):
         taken.extend(piece.file for share in shares for piece in share.pieces)
-        return original(root, shares, hands)
+        return original(do, shares, hands)
 
     monkeypatch.setattr(module, "outcomes", noted)
     return taken

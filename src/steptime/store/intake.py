@@ -1,13 +1,8 @@
-"""A share of the record files to one segment: what can be done anywhere, in this process or in one beside it.
-
-python -m steptime.store.intake STORE        answers shares on stdin with outcomes on stdout, a line of JSON each
-"""
+"""A share of the record files to one segment: what can be done anywhere, in this process or in one beside it."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -104,13 +99,3 @@ def _blocks(path: Path, piece: Piece) -> Iterator[tuple[int, bytes]]:
                 content += opened.readline()
             yield offset, content
             offset += len(content)
-
-
-def main(arguments: Sequence[str]) -> None:
-    for line in sys.stdin.buffer:
-        outcome = take_in(Path(arguments[0]), msgspec.json.decode(line, type=Share))
-        os.write(1, msgspec.json.encode(outcome) + b"\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

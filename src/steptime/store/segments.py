@@ -24,6 +24,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +36,7 @@ from steptime.store import rollup, tables
 from steptime.store.files import Damaged, Store
 from steptime.store.flatten import DIMENSIONS, FIGURES, TEXTS, Flattener
 from steptime.store.hands import MOST_HANDS, outcomes
-from steptime.store.intake import Outcome, Share, cut
+from steptime.store.intake import Outcome, Share, cut, take_in
 
 if TYPE_CHECKING:
     import duckdb
@@ -239,7 +240,7 @@ class Segments:
         most = min(max(total // (3 * hands), LEAST_SHARE), MOST_SHARE)
         parts = cut({name: size for name, (size, _) in stamps.items()}, most)
         shares = [Share(part, str(self.folder / f"{secrets.token_hex(8)}.parquet"), lenient) for part in parts]
-        return shares, outcomes(self.store.root, shares, hands)
+        return shares, list(outcomes(partial(take_in, self.store.root), shares, hands))
 
     def _quarantine(self, reasons: dict[str, str]) -> None:
         """Damaged files and lines, as everywhere."""

@@ -1,5 +1,12 @@
 """Whole imports: many files, several processes, one store."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from steptime.store.files import Store
@@ -211,8 +218,6 @@ def test_psc_files_that_steptime_writes_are_read_again(inside, samples, tmp_path
 
 
 def test_what_is_no_file_is_refused_and_not_waited_for(store, tmp_path):
-    import os
-
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     report = run(store, [tmp_path / "pipe", *files_in([tmp_path])])
@@ -229,23 +234,20 @@ def test_reasons_are_one_line_that_a_terminal_may_have(samples):
     assert file.reason == "epoch 1 took ' [31m red ' s"
 
 
-def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path):
-    import os
-    import signal
-    import subprocess
-    import sys
-    import time
-    from pathlib import Path
-
-    many(tmp_path / "logs", 3000)
+@pytest.mark.parametrize("moment", [0, 0.01, 0.04, 0.16])
+def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path, moment):
+    many(tmp_path / "logs", 2000)
     command = [Path(sys.executable).with_name("steptime"), "import", str(tmp_path / "logs")]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "STEPTIME_STORE": str(tmp_path / "s")}
-    ) as process:
+    env = {**os.environ, "STEPTIME_STORE": str(tmp_path / "s")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
         while not (tmp_path / "s" / "records").exists():  # the readers start after that
             assert process.poll() is None
-            time.sleep(0.01)
+            time.sleep(0.001)
+        time.sleep(moment)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130 and said.strip() == "steptime: interrupted"
     assert index(Store(tmp_path / "s")).rows == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -46,6 +48,21 @@ def known() -> tuple[str, ...]:
 def importer(name: str) -> Importer:
     module: Importer = importlib.import_module(f"{importers.__name__}.{name}")
     return module
+
+
+def load_all() -> None:
+    """At once, and not disturbed: what a Ctrl-C raises amid an import is lost in libraries that try to import others."""
+    main = threading.current_thread() is threading.main_thread()
+    arrived: set[int] = set()
+    before = {s: signal.signal(s, lambda number, _: arrived.add(number)) for s in (signal.SIGINT, signal.SIGTERM) if main}
+    try:
+        for name in known():
+            importer(name)
+    finally:
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        for number in arrived:
+            signal.raise_signal(number)
 
 
 def read(path: Path, chosen: Importer | None = None) -> Outcome:

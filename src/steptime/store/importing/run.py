@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-import multiprocessing
 import os
-import signal
-import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from steptime.errors import StoreError, UsageError
+from steptime.errors import UsageError
 from steptime.store.files import Store
-from steptime.store.importing.recognise import Importer, Outcome, read
+from steptime.store.hands import MOST_HANDS, outcomes
+from steptime.store.importing.recognise import Importer, Outcome, load_all, read
 from steptime.store.index import Row, row_of
 
 PARALLEL_FROM = 64
@@ -102,31 +98,17 @@ def _light(outcome: Read) -> Read:
 
 
 def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: bool) -> Iterator[Read]:
-    if len(paths) < PARALLEL_FROM or processes < 2 or chosen:
-        yield from (_encoded(read(path, chosen), rows) for path in paths)
+    if len(paths) < PARALLEL_FROM or chosen:
+        yield from _read_all(paths, rows, chosen)
         return
-    # As a rule nothing else runs in this process, and the modules are loaded; but a fork of the database's threads dies.
-    context = multiprocessing.get_context("spawn" if "duckdb" in sys.modules else "fork")
-    chunks = [paths[start : start + 32] for start in range(0, len(paths), 32)]
-    try:
-        with ProcessPoolExecutor(min(processes, 8), mp_context=context, initializer=_leave_signals) as pool:
-            try:
-                for outcomes in pool.map(_read_all, chunks, itertools.repeat(rows)):
-                    yield from outcomes
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C nobody waits for what is left
-    except BrokenProcessPool:
-        raise StoreError("a process that was reading files died; what was reported before it is stored") from None
+    load_all()
+    shares = [paths[start : start + 32] for start in range(0, len(paths), 32)]
+    for found in outcomes(partial(_read_all, rows=rows), shares, min(processes, MOST_HANDS)):
+        yield from found
 
 
-def _leave_signals() -> None:
-    """Ctrl-C is for the process that was started by the user; it ends the readers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _read_all(paths: Iterable[Path], rows: bool) -> list[Read]:
-    return [_encoded(read(path), rows) for path in paths]
+def _read_all(paths: Iterable[Path], rows: bool, chosen: Importer | None = None) -> list[Read]:
+    return [_encoded(read(path, chosen), rows) for path in paths]
 
 
 def _encoded(outcome: Outcome, rows: bool) -> Read:
