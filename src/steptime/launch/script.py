@@ -12,8 +12,8 @@ from steptime.launch.site import Framework, Site
 
 VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
 KILL_SECONDS = 30
-MASTER_PORTS = (20000, 20000)
-"""the first port on which ranks meet, and how many there are: one for each job id"""
+MASTER_PORTS = (20000, 12000)
+"""the first port on which ranks meet, and how many there are, one for each job id; from 32768 on they are Linux's to give out"""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ python="$FAKE_HOME"/bin/python
 export STEPTIME_SITE=own STEPTIME_JOB=$job STEPTIME_GRES=gpu:a100:2
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
-export MASTER_ADDR=${STEPTIME_NODES%%,*} MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))
+export MASTER_ADDR=${STEPTIME_NODES%%,*} MASTER_PORT=$((20000 + SLURM_JOB_ID % 12000))
 
 # The worker, for at most 900 s; then its record goes into the store.
 cd "$try" || exit 1
