@@ -48,6 +48,22 @@ def test_every_answer_can_be_drawn(guide, query, look):
     assert "<script>" not in svg
 
 
+def test_of_a_great_many_names_those_with_most_runs_are_drawn_and_it_is_said(guide_of):
+    once = [run(float(number + 1), model=f"kernel {number:03}") for number in range(60)]
+    often = [run(speed, model=model) for model in ("resnet50", "alexnet") for speed in (100.0, 101.0)]
+    failed = [run(None, "crash", model="a failure") for _ in range(9)]
+    guide = guide_of(*once, *often, *failed)
+    found = guide.query(View.parse(""))
+    shown = charts.values(found)["xs"]
+    assert len(shown) == 40 and shown[-1] == "resnet50" and "alexnet" in shown and "a failure" not in shown
+    assert {row["x"] for row in charts.rows(found)} == set(shown)
+    assert "40 of 63 models are drawn, those with the most runs; filter to choose, the table has all" in found.warnings
+    assert len(found.points) == 63
+    names = ",".join(f"kernel {number:03}" for number in range(50))
+    chosen = guide.query(View.parse(f"range={names}"))
+    assert len(charts.values(chosen)["xs"]) == 50 and not any("drawn" in words for words in chosen.warnings)
+
+
 def drawn_text(guide, query):
     return rendered(answer_of(guide, View.parse(query)), "svg").decode()
 

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from steptime.guide import charts, layers, panels, steps, vega
+from steptime.guide import charts, layers, panels, steps, vega, warnings
 from steptime.guide.theme import THEMES, look_of
 
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
@@ -57,7 +57,9 @@ def forms() -> dict[str, Any]:
             "ticks": charts.MOST_TICKS,
             "room": charts.LABEL_ROOM,
             "letter": charts.LETTER,
+            "line": charts.LINE_ROOM,
             "name": charts.LONGEST_NAME,
+            "names": warnings.MOST_NAMES,
             "wide": panels.WIDE,
         },
     }

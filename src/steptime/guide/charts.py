@@ -12,7 +12,7 @@ from steptime.guide.layers import form
 from steptime.guide.results import Result
 from steptime.guide.state import View
 from steptime.guide.theme import look_of, status_words
-from steptime.guide.warnings import MOST_FACETS
+from steptime.guide.warnings import MOST_FACETS, drawn
 
 GEOMETRIC_MEAN = "geometric mean"
 UNKNOWN = "unknown"
@@ -23,6 +23,8 @@ LONGEST_NAME = 37
 """letters of a name in the legend; more are cut off"""
 LETTER = 7.5
 """pixels of a letter of an axis, about"""
+LINE_ROOM = 19
+"""pixels from one slanted name to the next at which they can be read"""
 
 
 def spec(result: Result, look: str = "light", **layout: Any) -> Spec:
@@ -37,7 +39,7 @@ def open_spec(result: Result) -> Spec:
 
 def natural(result: Result) -> dict[str, Any]:
     """The size of a chart that nobody has told how much room there is."""
-    many = len(result.xs)
+    many = len(drawn(result))
     if _faceted(result):
         return {"titled": True, "fitted": False, "columns": 3, "width": 300 if many < 12 else 420, "height": 220,
                 "entries": entries(1000, result.series)}  # fmt: skip
@@ -88,9 +90,9 @@ def rows(result: Result) -> list[dict[str, Any]]:
     named, numeric, faceted = _named(view), dimension(view.x).kind == "number", _faceted(result)
     label = measure(view.y).label
     found = []
-    shown = set(result.facets[:MOST_FACETS])
+    shown, xs = set(result.facets[:MOST_FACETS]), set(drawn(result))
     for i, p in enumerate(result.points):
-        if p.facet not in shown:
+        if p.facet not in shown or p.x not in xs:
             continue
         row = {"x": float(p.x) if numeric else p.x or UNKNOWN, "series": p.series or label, "value": p.value, "low": p.low,
                "high": p.high, "runs": p.runs, "status": status_words(p.status), "point": i}  # fmt: skip
@@ -109,7 +111,7 @@ def values(result: Result) -> dict[str, Any]:
     view, of, by = result.view, measure(result.view.y), dimension(result.view.x)
     data, named, faceted, relative = rows(result), _named(view), _faceted(result), bool(view.baseline)
     names = [s or of.label for s in result.series]
-    xs: list[Any] = [x or UNKNOWN for x in result.xs] + [GEOMETRIC_MEAN] * (named and bool(result.means))
+    xs: list[Any] = [x or UNKNOWN for x in drawn(result)] + [GEOMETRIC_MEAN] * (named and bool(result.means))
     if by.kind == "number":
         xs = [float(x) for x in result.xs]
     unit = f"× {view.baseline}" if relative else of.unit if of.form == "number" else ""
@@ -131,6 +133,7 @@ def values(result: Result) -> dict[str, Any]:
         "percent": of.form == "percent" and not relative, "bytes": of.form == "bytes" and not relative,
         "ratio": of.form == "ratio" or relative,
         "slanted": f"{wide} < {math.ceil(LETTER * letters)}", "roomy": f"{wide} >= {LABEL_ROOM * len(xs) * len(names)}",
+        "crowded": f"{wide} < {LINE_ROOM * len(xs)}",
     }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def form() -> Spec:
                         "labelLimit": 220}}  # fmt: skip
     return {
         **top(),
-        "params": when("named", [{"name": "slanted", "expr": hole("slanted")}, {"name": "roomy", "expr": hole("roomy")}]),
+        "params": when("named", [{"name": name, "expr": hole(name)} for name in ("slanted", "roomy", "crowded")]),
         "data": {"values": hole("rows")},
         "transform": _worked_out(),
         "facet": when("faceted", facet),
@@ -115,7 +115,7 @@ def series_colour(names: Any, title: Any) -> Spec:
 def _x() -> Spec:
     named = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
              "axis": {"labelAngle": {"expr": "slanted ? -35 : 0"}, "labelAlign": {"expr": "slanted ? 'right' : 'center'"},
-                      "labelBaseline": "top", "labelOverlap": True, "labelLimit": 160, "ticks": False},
+                      "labelBaseline": "top", "labelOverlap": {"expr": "crowded"}, "labelLimit": 160, "ticks": False},
              "scale": {"domain": hole("xs"), "paddingInner": 0.25, "paddingOuter": 0.12}}  # fmt: skip
     dated = {"field": "x", "type": "temporal", "title": hole("x_title"), "scale": {"type": "utc", "padding": 16},
              "axis": {"format": "%Y-%m-%d", "labelOverlap": True, "tickCount": 6}}  # fmt: skip

@@ -9,6 +9,8 @@ from steptime.guide.results import Result
 
 MOST_FACETS = 24
 """small charts beside each other; more cannot be looked at"""
+MOST_NAMES = 40
+"""names along x, for the same reason"""
 PLURALS = {
     "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices",
     "phase": "phases", "nodes": "numbers of nodes", "threads": "numbers of threads",
@@ -30,6 +32,17 @@ def counted(count: int, noun: str, verb: str) -> str:
     return f"{count} {noun} {single}" if count == 1 else f"{count} {noun}s {verb}"
 
 
+def drawn(result: Result) -> tuple[str, ...]:
+    """The values of x in the chart: all, or of a great many names those with the most runs. Who chose a range gets all of it."""
+    if dimension(result.view.x).kind != "text" or result.view.range or len(result.xs) <= MOST_NAMES:
+        return result.xs
+    runs = dict.fromkeys(result.xs, 0)
+    for point in result.points:
+        runs[point.x] += point.runs if point.value is not None else 0
+    kept = set(sorted(result.xs, key=lambda x: -runs[x])[:MOST_NAMES])
+    return tuple(x for x in result.xs if x in kept)
+
+
 def left_out(contended: int) -> str:
     return f"{counted(contended, 'contended run', 'are')} left out; include {'it' if contended == 1 else 'them'} with contended=1"
 
@@ -48,6 +61,9 @@ def warnings_of(result: Result, missing: int) -> Iterator[str]:
         yield left_out(result.contended)
     if len(result.facets) > MOST_FACETS:
         yield f"the first {MOST_FACETS} of {len(result.facets)} small charts are drawn; filter to choose"
+    if len(drawn(result)) < len(result.xs):
+        names = f"{MOST_NAMES} of {len(result.xs)} {plural(view.x)}"
+        yield f"{names} are drawn, those with the most runs; filter to choose, the table has all"
     if missing:
         yield f"{counted(missing, 'point', 'are')} not shown: the runs do not say the {dimension(view.x).label}"
     without = sum(p.status == "no figure" for p in points)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from steptime.guide import assets, steps
+from steptime.guide import assets, steps, warnings
 from steptime.guide.theme import THEMES
 
 pytestmark = pytest.mark.real
@@ -104,19 +104,23 @@ def test_the_page_draws_what_the_command_line_writes(page, server, written, name
     assert found["config"]["range"]["category"] == list(THEMES[theme]["series"])
 
 
-@pytest.fixture(scope="module")
-def report(page, store, tmp_path_factory) -> Any:
+def opened(page: Any, store: Any, path: Path) -> Any:
+    """The report of the store, made and shown."""
     from steptime.guide.engine import Guide
     from steptime.guide.report import report as made
 
     guide = Guide(store)
     guide.refresh()
-    path: Path = tmp_path_factory.mktemp("report") / "out.html"
     path.write_text(made(guide, "all", details=300)[0])
     page.emulate_media(color_scheme="light")
     page.goto(path.as_uri())
     page.wait_for_selector("body[data-ready] .chart svg")
     return page
+
+
+@pytest.fixture(scope="module")
+def report(page, store, tmp_path_factory) -> Any:
+    return opened(page, store, tmp_path_factory.mktemp("report") / "out.html")
 
 
 def downloaded(page: Any, name: str) -> Path:
@@ -161,3 +165,12 @@ def test_the_page_has_the_colours_of_its_charts():
         colours = THEMES[theme]
         assert (tokens["surface"], tokens["ink"], tokens["muted"]) == (colours["background"], colours["text"], colours["quiet"])
         assert (tokens["line"], tokens["bad"]) == (colours["grid"], colours["bad"])
+
+
+def test_the_report_draws_as_many_names_as_the_command_line(page, store, written, tmp_path, monkeypatch):
+    monkeypatch.setattr(warnings, "MOST_NAMES", 3)
+    expected = written("")
+    assert len({row["x"] for row in expected["data"]["values"]}) == 3
+    shown = opened(page, store, tmp_path / "few.html")
+    assert difference(expected, json.loads(shown.evaluate("drawn.at(-1)")), exact=False) == ""
+    assert "those with the most runs" in shown.locator("main").inner_text()

@@ -4,7 +4,7 @@
 import { FORMS } from "./forms.js";
 import { headingOf, measureNamed, subtitleOf } from "./words.js";
 import { sentence } from "./format.js";
-import { MOST_FACETS } from "./warnings.js";
+import { MOST_FACETS, drawnXs } from "./warnings.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
 const UNKNOWN_VALUE = "unknown";
@@ -19,8 +19,8 @@ function chartRows(result, told) {
   const { view } = result;
   const [numeric, faceted, label] = [told.dimensions(view.x).kind === "number", isFaceted(result), measureNamed(told, view.y).label];
   const inFacet = (row, facet) => (faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row);
-  const shown = new Set(result.facets.slice(0, MOST_FACETS));
-  const rows = result.points.map((p, point) => ({ ...p, point })).filter((p) => shown.has(p.facet)).map((p) => {
+  const [shown, xs] = [new Set(result.facets.slice(0, MOST_FACETS)), new Set(drawnXs(result, told.dimensions))];
+  const rows = result.points.map((p, point) => ({ ...p, point })).filter((p) => shown.has(p.facet) && xs.has(p.x)).map((p) => {
     const mixes = Object.entries(p.mixes).map(([name, n]) => `${n} × ${told.dimensions(name).label}`).join(", ");
     const row = { x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE, series: p.series || label, value: p.value, low: p.low, high: p.high, runs: p.runs, status: plainStatus(p.status), point: p.point };
     return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
@@ -38,7 +38,7 @@ export function chartValues(result, told) {
   const [of, by, relative, log] = [measureNamed(told, view.y), told.dimensions(view.x), Boolean(view.baseline), (axis) => view.log.includes(axis)];
   const [rows, named, faceted] = [chartRows(result, told), isNamed(result, told), isFaceted(result)];
   const series = result.series.map((s) => s || of.label);
-  const xs = by.kind === "number" ? result.xs.map(Number) : [...result.xs.map((x) => x || UNKNOWN_VALUE), ...(named && result.means?.length ? [GEOMETRIC_MEAN] : [])];
+  const xs = by.kind === "number" ? result.xs.map(Number) : [...drawnXs(result, told.dimensions).map((x) => x || UNKNOWN_VALUE), ...(named && result.means?.length ? [GEOMETRIC_MEAN] : [])];
   const unit = relative ? `× ${view.baseline}` : of.form === "number" ? of.unit : "";
   const without = rows.filter((r) => r.value === null || (log("y") && r.value <= 0)).length;
   const wide = faceted ? "child_width" : "width";
@@ -51,14 +51,15 @@ export function chartValues(result, told) {
     bars: named && !log("y") && rows.length <= LIMITS.bars, log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0, log_y: log("y"),
     flat: !rows.some((r) => r.value), few: xs.length <= LIMITS.ticks, intervals: rows.some((r) => r.low !== null), gaps: without > 0 && (!named || without <= LIMITS.words),
     percent: of.form === "percent" && !relative, bytes: of.form === "bytes" && !relative, ratio: of.form === "ratio" || relative,
-    slanted: `${wide} < ${Math.ceil(LIMITS.letter * letters)}`, roomy: `${wide} >= ${LIMITS.room * xs.length * series.length}`,
+    slanted: `${wide} < ${Math.ceil(LIMITS.letter * letters)}`, roomy: `${wide} >= ${LIMITS.room * xs.length * series.length}`, crowded: `${wide} < ${LIMITS.line * xs.length}`,
   };
 }
 
 // The size of a chart that nobody has told how much room there is.
 export function chartSize(result, told) {
-  if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: result.xs.length < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
-  const places = result.xs.length + (isNamed(result, told) && result.means?.length ? 1 : 0);
+  const many = drawnXs(result, told.dimensions).length;
+  if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: many < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
+  const places = many + (isNamed(result, told) && result.means?.length ? 1 : 0);
   const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LIMITS.room + 60, 420), 1000);
   return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }

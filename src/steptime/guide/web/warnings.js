@@ -1,5 +1,7 @@
 // What a reader should know before believing a chart, in words; the same as guide/warnings.py.
 
+import { FORMS } from "./forms.js";
+
 export const MOST_FACETS = 24;
 const PLURALS = {
   "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices", phase: "phases",
@@ -13,6 +15,16 @@ export const countedWords = (n, noun, verb) => (n === 1 ? `${n} ${noun} ${{ have
 
 export const leftOut = (n) => `${countedWords(n, "contended run", "are")} left out; include ${n === 1 ? "it" : "them"} with contended=1`;
 
+// The values of x in the chart: all, or of a great many names those with the most runs. Who chose a range gets all of it.
+export function drawnXs({ view, xs, points }, dimensions) {
+  const most = FORMS.limits.names;
+  if (dimensions(view.x).kind !== "text" || view.range.length || xs.length <= most) return xs;
+  const runs = new Map(xs.map((x) => [x, 0]));
+  for (const p of points) if (p.value !== null) runs.set(p.x, runs.get(p.x) + p.runs);
+  const kept = new Set([...xs].sort((a, b) => runs.get(b) - runs.get(a)).slice(0, most));
+  return xs.filter((x) => kept.has(x));
+}
+
 export function warningsOf(result, missing, { dimensions, measures }) {
   const { view, points } = result;
   const found = [];
@@ -25,6 +37,7 @@ export function warningsOf(result, missing, { dimensions, measures }) {
   }
   if (result.contended) found.push(leftOut(result.contended));
   if (result.facets.length > MOST_FACETS) found.push(`the first ${MOST_FACETS} of ${result.facets.length} small charts are drawn; filter to choose`);
+  if (drawnXs(result, dimensions).length < result.xs.length) found.push(`${FORMS.limits.names} of ${result.xs.length} ${plural(view.x)} are drawn, those with the most runs; filter to choose, the table has all`);
   if (missing) found.push(`${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensions(view.x).label}`);
   const without = points.filter((p) => p.status === "no figure").length;
   const label = measures.find((m) => m.name === view.y)?.label ?? view.y;
