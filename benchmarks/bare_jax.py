@@ -1,21 +1,13 @@
 """Plain jitted JAX with donated state, written by hand, against steptime's JAX. Knows nothing of steptime's graphs.
 
-Runs in JAX's own environment: bare_jax.py mnist_cnn|resnet50 training|inference [PAIRS].
+Runs in JAX's own environment: bare_jax.py mnist_cnn|resnet50 training|inference.
 """
 
 import functools
 import sys
 
 import numpy as np
-from pairs import compare
-
-from steptime.backends.base import find
-from steptime.models import zoo
-from steptime.models.weights import batch_of, initial_weights
-from steptime.schema import Case
-
-# model: (batch, steps in a block, pairs of blocks)
-SIZES = {"mnist_cnn": (50, 8, 40), "resnet50": (8, 2, 12)}
+from pairs import against_hand
 
 
 def conv(x, kernel, stride=1, padding="SAME"):
@@ -144,16 +136,6 @@ def by_hand(model, phase, inputs, labels):
     return train_step if phase == "training" else infer_step
 
 
-def main(model, phase, pairs_text=""):
-    batch, steps, pairs = SIZES[model]
-    case = Case(model, "jax", batch, phase, threads=1)
-    backend = find("jax")
-    backend.start(case)
-    graph = zoo.build(model, {})
-    inputs, labels = batch_of(graph, batch, 1)
-    program = backend.build(graph, case, initial_weights(graph, 1), inputs, labels)
-    compare(program, by_hand(model, phase, inputs, labels), steps, int(pairs_text or pairs))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    model, phase = sys.argv[1:]
+    against_hand("jax", model, phase, lambda weights, inputs, labels: by_hand(model, phase, inputs, labels))

@@ -3,14 +3,10 @@
 from collections.abc import Callable
 
 import torch
-from pairs import compare
+from pairs import against_hand
 
-from steptime.backends.base import find
-from steptime.models import zoo
-from steptime.models.weights import Array, batch_of, initial_weights
-from steptime.schema import Case
+from steptime.models.weights import Array
 
-BATCH, STEPS, PAIRS = 50, 12, 100
 AXES = {1: (0,), 2: (1, 0), 4: (3, 2, 0, 1)}  # of our arrays, in PyTorch's order
 
 
@@ -52,17 +48,5 @@ def by_hand(weights: dict[str, Array], inputs: Array, labels: Array) -> Callable
     return step
 
 
-def main() -> None:
-    case = Case("mnist_cnn", "pytorch", BATCH, threads=1)
-    backend = find("pytorch")
-    backend.start(case)
-    graph = zoo.build("mnist_cnn", {})
-    inputs, labels = batch_of(graph, BATCH, 1)
-    weights = initial_weights(graph, 1)
-    program = backend.build(graph, case, weights, inputs, labels)
-    step = by_hand(weights, inputs, labels)
-    compare(program, step, STEPS, PAIRS)
-
-
 if __name__ == "__main__":
-    main()
+    against_hand("pytorch", "mnist_cnn", "training", by_hand)

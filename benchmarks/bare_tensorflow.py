@@ -1,6 +1,6 @@
 """Keras layers (keras.applications for ResNet-50) in a compiled tf.function, written by hand, against steptime's TensorFlow.
 
-Runs in TensorFlow's own environment: bare_tensorflow.py mnist_cnn|resnet50 training|inference [PAIRS].
+Runs in TensorFlow's own environment: bare_tensorflow.py mnist_cnn|resnet50 training|inference.
 """
 
 from __future__ import annotations
@@ -10,15 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pairs import compare
-
-from steptime.backends.base import find
-from steptime.models import zoo
-from steptime.models.weights import batch_of, initial_weights
-from steptime.schema import Case
-
-# model: (batch, steps in a block, pairs of blocks)
-SIZES = {"mnist_cnn": (50, 12, 60), "resnet50": (8, 2, 12)}
+from pairs import against_hand
 
 
 def network(model: str) -> Any:
@@ -67,20 +59,8 @@ def by_hand(model: str, phase: str, inputs: np.ndarray, labels: np.ndarray) -> C
     return (lambda: train(x, y)) if phase == "training" else (lambda: infer(x))
 
 
-def main(model: str, phase: str, pairs_text: str = "") -> None:
-    batch, steps, pairs = SIZES[model]
-    pairs = int(pairs_text or pairs)
-    # ResNet-50 of keras.applications has the stride in the first 1x1 convolution, which the zoo calls v1.
-    name = "resnet50_v1" if model == "resnet50" else model
-    case = Case(name, "tensorflow", batch, phase=phase, threads=1)
-    backend = find("tensorflow")
-    backend.start(case)
-    graph = zoo.build(name, {})
-    inputs, labels = batch_of(graph, batch, 1)
-    program = backend.build(graph, case, initial_weights(graph, 1), inputs, labels)
-    step = by_hand(model, phase, inputs, labels)
-    compare(program, step, steps, pairs)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    model, phase = sys.argv[1:]
+    # ResNet-50 of keras.applications has the stride in the first 1x1 convolution, which the zoo calls v1.
+    ours = "resnet50_v1" if model == "resnet50" else model
+    against_hand("tensorflow", ours, phase, lambda weights, inputs, labels: by_hand(model, phase, inputs, labels))
