@@ -4,7 +4,7 @@ import pytest
 
 from steptime.proof.suite import *  # noqa: F403
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]  # the first test of a question waits for the answers of all
 PARITY_BACKENDS = ["all"]
 
 
