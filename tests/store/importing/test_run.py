@@ -236,7 +236,7 @@ def test_reasons_are_one_line_that_a_terminal_may_have(samples):
 
 @pytest.mark.parametrize("moment", [0, 0.01, 0.04, 0.16])
 def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path, moment):
-    many(tmp_path / "logs", 2000)
+    many(tmp_path / "logs", 3000)
     command = [Path(sys.executable).with_name("steptime"), "import", str(tmp_path / "logs")]
     env = {**os.environ, "STEPTIME_STORE": str(tmp_path / "s")}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
