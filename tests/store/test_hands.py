@@ -42,7 +42,8 @@ def importable(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))  # so that this module's functions are found elsewhere
 
 
-@pytest.mark.parametrize(("hands", "count"), [(1, 10), (2, 100), (4, 100)])  # long enough for a process to start on a busy machine
+# Long enough for a process to start on a busy machine.
+@pytest.mark.parametrize(("hands", "count"), [(1, 10), (2, 100), (4, 100)])
 def test_outcomes_come_in_order_whoever_found_them(hands, count):
     found = list(outcomes(slowly, range(count), hands))
     assert [square for square, _ in found] == [number * number for number in range(count)]
