@@ -270,6 +270,22 @@ def test_records_that_arrive_appear_by_themselves(visit, store):
     assert "latecomer" in axis_labels(page)
 
 
+def test_a_guide_that_does_not_answer_says_so_and_goes_on_when_it_is_back(visit):
+    page = visit.open()
+    page.route("**/api/**", lambda route: route.abort())
+    page.locator("[data-key='tools/range']").click()
+    page.locator(".menu", has_text="The guide does not answer").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("[data-key='chips/add']").click()
+    page.locator("dialog", has_text="The guide does not answer").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#live", has_text="not answering").wait_for()
+    page.unroute("**/api/**")
+    page.locator("#live", has_text="live").wait_for()
+    assert all("ERR_FAILED" in complaint for complaint in visit.complaints)
+    visit.complaints.clear()
+
+
 def test_the_keyboard_shows_each_point_where_it_was_drawn(visit):
     page = visit.open("/guide?group=precision&phase=inference&device=Tesla%20V100&facet=framework")
     bars = [box.bounding_box() for box in page.locator(".chart svg .mark-rect.role-mark path").all()]

@@ -1,6 +1,6 @@
 // What is asked, as a sentence with choices in it; below it what narrows it down, and the named series.
 
-import { h, icon } from "./dom.js";
+import { h, icon, replace } from "./dom.js";
 import { sentence } from "./format.js";
 import { facetList, foldAll } from "./filters.js";
 import { dialog, menu } from "./overlay.js";
@@ -79,7 +79,12 @@ export function seriesDialog(app, index) {
   const problem = h("p", { class: "muted" });
   const refresh = async () => {
     const asked = but(app.view, { kind: "chart", filters: combined(app.view.filters, filters), series: [] });
-    const facets = await app.source.facets(asked);
+    let facets;
+    try {
+      facets = await app.source.facets(asked);
+    } catch (error) {
+      return replace(list, h("p", { class: "note fail" }, icon("fail"), error.message));
+    }
     const element = list.closest("dialog");
     const at = element?.querySelector(".scroll")?.scrollTop ?? 0;
     app.keepFocus(() => list.replaceChildren(...facetList(facets, filters, (next) => { filters = next; refresh(); }, "dialog").flat(3).filter((n) => n instanceof Node)));
@@ -146,7 +151,7 @@ function rangeMenu(app, ordered) {
       e.target.checked ? now.add(value) : now.delete(value);
       app.go({ range: now.size === values.length || !now.size ? [] : values.filter((v) => now.has(v)) });
     } }), value || "unknown")));
-  });
+  }).catch((error) => replace(list, h("p", { class: "note fail" }, icon("fail"), error.message)));
   return [
     h("h3", null, "Show these values of x"),
     ordered && h("div", { class: "ends" }, low, "–", high, h("button", { class: "button small", onclick: apply }, "Apply")),
