@@ -30,7 +30,7 @@ export async function drillDown(app, result, point) {
   }
 }
 
-export function runRows(app, rows) {
+function runRows(app, rows) {
   if (!rows.length) return h("p", { class: "starting" }, "No runs.");
   const measure = app.meta.measures.find((m) => m.name === app.view.y && app.view.y in rows[0]) ?? app.meta.measures[0];
   const values = rows.map((r) => r[measure.name]).filter((v) => v !== null && v !== undefined);

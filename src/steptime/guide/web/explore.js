@@ -5,10 +5,10 @@ import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
 import { h, icon, replace } from "./dom.js";
 import { count, figure, sentence, statusWords, withUnit } from "./format.js";
 import { drillDown } from "./drill.js";
+import { groupRows } from "./reduce.js";
 import { dataTable } from "./table.js";
 import { look } from "./theme.js";
 import { headingOf, measureNamed, subtitleOf } from "./words.js";
-import { but } from "./state.js";
 
 export const measureOf = (app, name = app.view.y) => measureNamed(app.meta, name);
 export const labelOf = (app, name) => app.meta.dimensions.find((d) => d.name === name)?.label ?? name.replace("label.", "");
@@ -99,12 +99,12 @@ export function firstSteps(app) {
     h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store));
 }
 
-export function shownMeasure(app) {
+function shownMeasure(app) {
   const measure = measureOf(app);
   return app.view.baseline ? { ...measure, unit: "×", form: "ratio" } : measure;
 }
 
-export function tipOf(app, p) {
+function tipOf(app, p) {
   const measure = shownMeasure(app);
   const spread = p.low !== null && p.high !== null;
   return [
@@ -127,7 +127,7 @@ const failedWords = (p) => Object.entries(p.statuses ?? {}).filter(([s]) => s !=
 
 function notesOf(app, result) {
   const failed = result.points.filter((p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status));
-  const byStatus = Map.groupBy ? Map.groupBy(failed, (p) => p.status) : grouped(failed, (p) => p.status);
+  const byStatus = groupRows(failed, (p) => p.status);
   const disturbed = result.points.filter((p) => p.status === "contended").length;
   return [
     result.means?.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, h("b", null, "Geometric means: "),
@@ -139,12 +139,6 @@ function notesOf(app, result) {
     result.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(result.contended, "run")} left out because something else disturbed ${result.contended === 1 ? "it" : "them"}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`),
       h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
   ];
-}
-
-export function grouped(items, key) {
-  const found = new Map();
-  for (const item of items) found.set(key(item), [...(found.get(key(item)) ?? []), item]);
-  return found;
 }
 
 function pointsTable(app, result) {
@@ -163,5 +157,3 @@ function pointsTable(app, result) {
   ].filter(Boolean);
   return dataTable(columns, result.points, heading(app));
 }
-
-export const plainView = (view) => but(view, { kind: "chart" });

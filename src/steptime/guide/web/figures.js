@@ -50,7 +50,7 @@ function costFigure(runs, pick) {
   return { value: over(speed.value), low: over(speed.high), high: over(speed.low), count: speed.count, spread: null };
 }
 
-export function matchKey(row, scaling) {
+function matchKey(row, scaling) {
   return [...MATCHING, scaling === "strong" ? "effective_batch" : "replica_batch"].map((c) => row[c] ?? "").join("\x1f");
 }
 

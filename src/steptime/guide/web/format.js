@@ -43,7 +43,7 @@ export function when(iso) {
 
 export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : text);
 
-export const STATUS_WORDS = {
+const STATUS_WORDS = {
   ok: "measured", unsupported: "unsupported", out_of_memory: "out of memory", illegal_instruction: "illegal instruction",
   crash: "crashed", timeout: "timed out", cancelled: "cancelled", wrong_result: "wrong result", node_failure: "node failed",
   launch_failed: "could not start",

@@ -57,7 +57,7 @@ export function trimmed(text) {
 export const valuesOf = (text) => split(text).map((part) => plain(trimmed(part)));
 export const valueText = (values) => values.map(escaped).join(",");
 
-export function filterOf(text) {
+function filterOf(text) {
   const at = text.indexOf("=");
   return at < 0 ? null : [text.slice(0, at).trim(), valuesOf(text.slice(at + 1))];
 }

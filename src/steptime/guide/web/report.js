@@ -13,7 +13,7 @@ async function unpack(id) {
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-export function reportSource(engine, told) {
+function reportSource(engine, told) {
   const address = (view) => `#${queryOf(view)}`;
   const answered = (make) => async (...given) => make(...given);
   return {

@@ -33,7 +33,7 @@ function dataType(row) {
 
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
-export const asNumber = (value) => (DECIMAL.test(value) && Number.isFinite(Number(value)) ? Number(value) : null);
+const asNumber = (value) => (DECIMAL.test(value) && Number.isFinite(Number(value)) ? Number(value) : null);
 
 const before = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 

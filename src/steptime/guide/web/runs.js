@@ -43,7 +43,7 @@ export function runsPage(app) {
   };
 }
 
-export const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
+const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
 
 function runsTable(app, rows) {
   const link = (row) => { const target = { ...app.view, kind: "run", runs: [row.id] }; return h("a", { href: app.source.address(target), onclick: (e) => app.follow(e, target) }, row.started ? when(row.started) : row.id); };

@@ -53,14 +53,14 @@ async function drawScaling(app, answer, stage) {
   const notes = h("div", { class: "notes" },
     scaling.warnings.filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w)).map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
     scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
-    unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l, scaling)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
+    unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
   const holder = h("div", { class: "chart" });
   const has = (field) => lines.some((l) => l.points.some((p) => p[field] !== null));
   const words = [has("ideal") && "dashed: perfect scaling from one device", has("low") && "95% intervals"].filter(Boolean).join(" · ");
   replace(stage,
     h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))), h("div", { class: "stage" }, holder), notes, axes(app)),
-    h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(app, lines, scaling)));
-  await drawChart(holder, answer.spec, { height: 290, series: lines.map((l) => lineName(l, scaling)), words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines, scaling) });
+    h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(lines)));
+  await drawChart(holder, answer.spec, { height: 290, series: lines.map((l) => lineName(l)), words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines) });
 }
 
 function axes(app) {
@@ -70,22 +70,22 @@ function axes(app) {
     h("label", { class: "switch" }, h("input", { type: "checkbox", role: "switch", checked: app.view.contended, "data-key": "tools/contended", onchange: (e) => app.go({ contended: e.target.checked }) }), "count contended runs"));
 }
 
-const lineName = (line, scaling) => line.series || `batch ${line.batch}`;
+const lineName = (line) => line.series || `batch ${line.batch}`;
 
-function scalingTip(datum, lines, scaling) {
+function scalingTip(datum, lines) {
   const devices = Number(datum.devices ?? datum.x);
-  const line = lines.find((l) => (l.series === datum.series || lineName(l, scaling) === datum.series || !datum.series) && (datum.batch === undefined || l.batch === datum.batch));
+  const line = lines.find((l) => (l.series === datum.series || lineName(l) === datum.series || !datum.series) && (datum.batch === undefined || l.batch === datum.batch));
   const p = line?.points.find((q) => q.devices === devices);
   if (!p || p.throughput === null) return null;
-  return [h("h3", null, `${lineName(line, scaling)} · ${count(devices, "device")}`), h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
+  return [h("h3", null, `${lineName(line)} · ${count(devices, "device")}`), h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
     p.low !== null && h("p", null, `95% between ${figure(p.low)} and ${figure(p.high)}`),
     p.speedup !== null ? h("p", null, `speed-up ${figure(p.speedup, "ratio")}× · efficiency ${figure(p.efficiency, "percent")}`) : h("p", { class: "w" }, "no run on one device"), h("p", null, `n = ${count(p.runs, "run")}`)];
 }
 
-function table(app, lines, scaling) {
+function table(lines) {
   const rows = lines.flatMap((line) => line.points.map((p) => ({ line, ...p })));
   return dataTable([
-    ["series", (r) => lineName(r.line, scaling)],
+    ["series", (r) => lineName(r.line)],
     ["devices", (r) => r.devices, null, "r"],
     ["samples/s", (r) => r.throughput, (r) => (r.throughput === null ? h("span", { class: "tag bad" }, statusWords(r.status)) : figure(r.throughput)), "r"],
     ["95% from", (r) => r.low, (r) => figure(r.low), "r"], ["to", (r) => r.high, (r) => figure(r.high), "r"],

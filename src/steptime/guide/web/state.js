@@ -44,7 +44,7 @@ function parseSeries(text) {
   return rest.length ? { name: plain(trimmed(name)), filters: filtersOf(rest.join(":")) } : null;
 }
 
-export const seriesText = (series) => `${escaped(series.name)}: ${filtersText(series.filters)}`.trimEnd();
+const seriesText = (series) => `${escaped(series.name)}: ${filtersText(series.filters)}`.trimEnd();
 
 // Parameters and their text in canonical order; what has its default value is left out.
 export function pairs(view) {
