@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,17 @@ class Outcome:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory) -> Iterator[Path]:
+    """Names of folders, one for each test; pytest would look through those of all tests before for the next number."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory, monkeypatch) -> Path:
-    folder = tmp_path_factory.mktemp("home")
+def home(homes, monkeypatch) -> Path:
+    folder = next(homes)
+    folder.mkdir()
     monkeypatch.setenv("STEPTIME_HOME", str(folder))
     monkeypatch.setenv("STEPTIME_STORE", str(folder / "store"))
     monkeypatch.setenv("TMPDIR", str(folder))  # so that parallel test runs do not wait for each other's turn

@@ -1,6 +1,7 @@
 """The arrows of the architecture point one way."""
 
 import ast
+import functools
 import sys
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """(module, whether at the top level) of every import in a file."""
     tree = ast.parse(path.read_text(), feature_version=(3, 11))

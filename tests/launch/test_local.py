@@ -44,6 +44,7 @@ def test_each_way_to_end_has_its_kind(tmp_path, failure, kind, words):
     assert (record.status, words in record.message) == (kind, True)
 
 
+@pytest.mark.real
 def test_a_stopped_worker_is_noticed_by_its_silence(tmp_path):
     record = outcome(tmp_path, job(failure="stop", fail_at=3), heartbeat_seconds=4.0)
     assert record.status == "timeout"

@@ -45,6 +45,7 @@ def test_a_forked_worker_that_dies_takes_nobody_along(tmp_path, nurseries):
         assert not nursery.broken
 
 
+@pytest.mark.real
 def test_a_stopped_forked_worker_is_ended(tmp_path, nurseries):
     nursery = nurseries.get(Path(sys.executable), "fake", {})
     record = outcome(tmp_path, job("bad", failure="stop", fail_at=2), nursery, heartbeat_seconds=2.5)

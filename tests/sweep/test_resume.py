@@ -77,6 +77,7 @@ def in_the_second_case(store):
     return any(found and "batch 2" in found.case and found.mean_speed for found in now)
 
 
+@pytest.mark.real
 def test_a_killed_controller_takes_its_worker_along_and_is_resumed(inside, store, home, plan):
     controller = start("run", plan)
     wait_until(lambda: in_the_second_case(store))

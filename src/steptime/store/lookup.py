@@ -153,5 +153,5 @@ def _ask(segments: Segments, query: str, parameters: dict[str, Any] | None = Non
     from steptime.store import tables
 
     connection = tables.connect()
-    connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
+    connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
     return connection.execute(query, parameters or {}).fetchall()

@@ -44,7 +44,7 @@ class Snapshot:
 
     @staticmethod
     def of(segments: Segments) -> Snapshot:
-        connection = tables.connect()
+        connection = tables.database()
         connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
         connection.execute(f"CREATE VIEW runs AS {rollup.runs('rows')}")
         bits = _load(connection, tables.files([segments.rollup_path]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Collection, Sequence
@@ -24,7 +25,7 @@ DATA_TYPE = "CASE WHEN coalesce(data_store, '') = '' THEN coalesce(data, '') ELS
 PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
 
-def connect() -> duckdb.DuckDBPyConnection:
+def database() -> duckdb.DuckDBPyConnection:
     """In memory, by itself: it reads no settings, loads nothing and never reaches for the network."""
     import duckdb
 
@@ -33,6 +34,14 @@ def connect() -> duckdb.DuckDBPyConnection:
     connection.execute("SET autoload_known_extensions=false")
     connection.execute("SET preserve_insertion_order=false")
     return connection
+
+
+_shared = functools.cache(database)
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """To a database that a process makes once, which takes longer than most questions; only what is temporary is one's own."""
+    return _shared().cursor()
 
 
 def literal(path: str | Path) -> str:

@@ -66,6 +66,7 @@ def test_a_trace_becomes_a_record_with_a_profile(imported):
     assert record.printed.others["device_busy_share"] == pytest.approx(record.profile.device_busy_share)
 
 
+@pytest.mark.real
 @pytest.mark.skipif(not TRACES.is_dir(), reason=f"no real traces in {TRACES}")
 def test_a_real_trace_says_what_pytorch_was_busy_with():
     (path,) = (TRACES / "kineto").glob("samples__resnet50_num_workers_0__*.gz")
