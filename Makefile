@@ -30,7 +30,7 @@ else
 	@$(WITH_FRAMEWORKS) $(BIN)/pytest -m real
 endif
 
-test-frameworks: setup  ## every framework, which takes some 10 GB and half an hour
+test-frameworks: setup  ## every framework, which takes some 10 GB and most of an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends/test_parity.py -n 2 --dist loadgroup --parity-families all --junitxml=$(TEST_HOME)/parity.xml -o junit_family=xunit1
 	@$(BIN)/python -m steptime.proof.table $(TEST_HOME)/parity.xml

@@ -10,7 +10,7 @@ def interpreter(tmp_path, body):
     """A program that is given the worker, --parity and the question, as a framework's Python is."""
     path = tmp_path / "python"
     path.write_text(
-        f"#!{sys.executable}\nimport json, os, signal, sys\nfamilies = json.load(open(sys.argv[3]))['families']\n{body}"
+        f"#!{sys.executable}\nimport json, os, signal, sys, time\nfamilies = json.load(open(sys.argv[3]))['families']\n{body}"
     )
     path.chmod(0o755)
     return path
@@ -33,6 +33,23 @@ for family in families:
     answers = ask(Question("reference", ["mlp", "lenet", "llama"]), interpreter(tmp_path, body))
     assert answers["mlp"] == answers["llama"] == {"outputs": 0.0}
     assert "exit -9" in answers["lenet"]["wrong"]
+
+
+def test_a_family_that_says_nothing_for_too_long_is_named_and_the_others_are_asked_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("steptime.proof.ask.LIMIT_SECONDS", 2.0)
+    body = """
+for family in families:
+    time.sleep(60 if family == "lenet" else 0.6)
+    print(json.dumps({"family": family, "outputs": 0.0}), flush=True)
+"""
+    answers = ask(Question("reference", ["mlp", "resnet18", "resnet20", "lenet", "llama"]), interpreter(tmp_path, body))
+    assert {family for family, figures in answers.items() if figures == {"outputs": 0.0}} == {
+        "mlp",
+        "resnet18",
+        "resnet20",
+        "llama",
+    }
+    assert answers["lenet"] == {"wrong": "no answer in 2 s"}
 
 
 def test_an_interpreter_without_the_framework_is_wrong_for_every_family(tmp_path):

@@ -5,10 +5,8 @@ import sys
 
 import pytest
 
-from steptime.backends.base import Backend, find, names
-from steptime.parity.families import covering
+from steptime.backends.base import find
 from steptime.proof.limits import limits_of, objections
-from steptime.proof.plugin import families_for
 
 
 @pytest.fixture
@@ -63,20 +61,6 @@ def test_limits_are_wider_only_where_a_backend_says_why():
     assert keras["outputs"] == 1e-7
     assert limits_of(find("keras"), "fp64", "adam")["weights"] == 1e-4
     assert keras["weights"] == strict["weights"]
-
-
-def test_deep_families_are_left_out_only_where_a_backend_says_so_and_nobody_asks_for_them():
-    class Slow(Backend):
-        name, proof_nodes = "slow", 100
-
-    assert "inception3" in families_for(Backend(), "all")
-    assert "resnet20" in families_for(Slow(), "all") and "inception3" not in families_for(Slow(), "all")
-    assert families_for(Slow(), "inception3") == ("inception3",)
-
-
-def test_no_backend_leaves_out_a_covering_family():
-    for name in names():
-        assert families_for(find(name), "covering") == covering()
 
 
 def test_what_is_not_a_number_is_too_far():

@@ -108,8 +108,6 @@ class Backend:
     proof_options: Mapping[str, Option] = {}
     proof_environment: Mapping[str, str] = {}
     """what spares time where only the result counts, such as a lower level of optimisation"""
-    proof_nodes = 0
-    """graphs of more nodes than this take minutes to compile, and are compared only if asked for by name; 0: all are"""
     probe_options: tuple[str, ...] = ()
     """options that change what a probe finds"""
 

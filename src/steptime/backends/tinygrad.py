@@ -157,7 +157,6 @@ class Tinygrad(Backend):
         "adam": (1e-4, "tinygrad keeps Adam's corrections of the bias in single precision"),
     }
     proof_environment = {"NOOPT": "1", "PARALLEL": "0"}
-    proof_nodes = 180
 
     def environment(self, case: Case) -> dict[str, str]:
         """Its cache of compiled kernels is not kept between cases: the first step would tell of another run's past."""

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from steptime.parity.answer import Question
 from steptime.schema import to_json
 
 LIMIT_SECONDS = 1800.0
+"""from one answer to the next"""
 Answers = dict[str, dict[str, Any]]
 
 
@@ -42,34 +44,50 @@ def _attempt(question: Question, python: Path) -> tuple[Answers, str]:
             (folder / "question.json").write_text(to_json(question))
             (folder / WORKER).write_bytes(worker_bytes())
             command: list[str | Path] = [python, folder / WORKER, "--parity", folder / "question.json"]
-            try:
-                done = subprocess.run(
-                    command,
-                    capture_output=True,
-                    text=True,
-                    cwd=folder,
-                    env={**os.environ, **variables},
-                    timeout=LIMIT_SECONDS,
-                )
-            except subprocess.TimeoutExpired:
-                return {}, f"no answer in {LIMIT_SECONDS:g} s"
-        if done.returncode != -signal.SIGILL:
+            lines, ending = _listen(command, folder, {**os.environ, **variables})
+        if not ending.startswith(f"exit {-signal.SIGILL}:"):
             break
-    return _answers(done.stdout), _ending(done)
+    return _answers(lines), ending
 
 
-def _answers(text: str) -> Answers:
+def _listen(command: list[str | Path], folder: Path, variables: dict[str, str]) -> tuple[list[str], str]:
+    """What it printed and how it ended. It may take long, but not too long between two lines."""
+    with (
+        open(folder / "stderr", "w+", errors="replace") as complaints,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=complaints, text=True, errors="replace", cwd=folder, env=variables
+        ) as running,
+    ):
+        lines, silent = [], threading.Event()
+        while line := _next_line(running, silent):
+            lines.append(line)
+        code = running.wait()
+        complaints.seek(0)
+        last = (complaints.read().strip().splitlines() or ["no word"])[-1]
+    return lines, f"no answer in {LIMIT_SECONDS:g} s" if silent.is_set() else f"exit {code}: {last}"
+
+
+def _next_line(running: subprocess.Popen[str], silent: threading.Event) -> str:
+    def give_up() -> None:
+        silent.set()
+        running.kill()
+
+    assert running.stdout
+    limit = threading.Timer(LIMIT_SECONDS, give_up)
+    limit.start()
+    try:
+        return running.stdout.readline()
+    finally:
+        limit.cancel()
+
+
+def _answers(lines: list[str]) -> Answers:
     """Lines of JSON; whatever else the framework printed is not ours."""
     found: Answers = {}
-    for line in text.splitlines():
+    for line in lines:
         try:
             figures = json.loads(line)
             found[figures.pop("family")] = figures
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return found
-
-
-def _ending(done: subprocess.CompletedProcess[str]) -> str:
-    last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-    return f"exit {done.returncode}: {last}"

@@ -17,7 +17,7 @@ import pytest
 from steptime.backends.base import Backend, check_options, find, names
 from steptime.errors import SetupError, SteptimeError, UnknownName
 from steptime.parity.answer import Question
-from steptime.parity.families import FAMILIES, covering, graph_of
+from steptime.parity.families import FAMILIES, covering
 from steptime.proof.ask import Answers, ask
 from steptime.schema import Option, option_value
 
@@ -28,8 +28,6 @@ class Subject:
 
     backend: Backend
     options: dict[str, Option] = field(default_factory=dict)
-    families: tuple[str, ...] = ()
-    """those of the families asked for that it is compared with"""
 
     @property
     def name(self) -> str:
@@ -66,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "xdist_group(name): families of one question stay together under -n 2 --dist loadgroup")
     try:
         families_of(config.getoption("--parity-families"))
-        subjects_of(config.getoption("--parity-backend"), config.getoption("--parity-families"))
+        subjects_of(config.getoption("--parity-backend"))
     except SteptimeError as problem:
         raise pytest.UsageError(str(problem)) from None
 
@@ -74,9 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "subject" not in metafunc.fixturenames:
         return
-    families = metafunc.config.getoption("--parity-families")
     wanted = metafunc.config.getoption("--parity-backend") or getattr(metafunc.module, "PARITY_BACKENDS", [])
-    subjects = subjects_of(wanted, families)
+    subjects = subjects_of(wanted)
     if "parity_way" in metafunc.fixturenames:
         ways = [(subject, way) for subject in subjects for way in subject.backend.ways]
         metafunc.parametrize(("subject", "parity_way"), ways, ids=[s.with_options(way).name for s, way in ways])
@@ -85,7 +82,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     together = [pytest.param(subject, marks=pytest.mark.xdist_group(f"{subject.name} {what}")) for subject in subjects]
     metafunc.parametrize("subject", together, ids=[subject.name for subject in subjects])
     if "parity_family" in metafunc.fixturenames:
-        metafunc.parametrize("parity_family", families_of(families))
+        metafunc.parametrize("parity_family", families_of(metafunc.config.getoption("--parity-families")))
+
+
+@pytest.fixture(scope="session")
+def parity_families(pytestconfig: pytest.Config) -> tuple[str, ...]:
+    """All that are asked for; a question is put about all of them at once."""
+    return families_of(pytestconfig.getoption("--parity-families"))
 
 
 @pytest.fixture(scope="session")
@@ -112,12 +115,6 @@ def python_of(backend: str, chosen: str) -> Path:
         pytest.skip(str(problem))
 
 
-def families_for(backend: Backend, text: str) -> tuple[str, ...]:
-    """By name all; else without those that the backend takes minutes to compile."""
-    most = backend.proof_nodes if text in ("covering", "all") else 0
-    return tuple(name for name in families_of(text) if not most or len(graph_of(name).nodes) <= most)
-
-
 def families_of(text: str) -> tuple[str, ...]:
     if text in ("covering", "all"):
         return covering() if text == "covering" else FAMILIES
@@ -128,17 +125,16 @@ def families_of(text: str) -> tuple[str, ...]:
     return chosen
 
 
-def subjects_of(wanted: Sequence[str], families: str = "covering") -> list[Subject]:
-    """`families` as --parity-families has them."""
+def subjects_of(wanted: Sequence[str]) -> list[Subject]:
     every = [name for name in names() if find(name).computes]
-    return [subject_of(text, families) for each in wanted for text in (every if each == "all" else [each])]
+    return [subject_of(text) for each in wanted for text in (every if each == "all" else [each])]
 
 
-def subject_of(text: str, families: str = "covering") -> Subject:
+def subject_of(text: str) -> Subject:
     """'tensorflow:compile=xla'"""
     name, _, rest = text.partition(":")
     backend = find(name)
     pairs = dict(part.partition("=")[::2] for part in rest.split(",") if part)
     options: dict[str, Any] = {key: option_value(value, backend.options.get(key)) for key, value in pairs.items()}
     check_options(backend, options)
-    return Subject(backend, {**backend.proof_options, **options}, families_for(backend, families))
+    return Subject(backend, {**backend.proof_options, **options})

@@ -26,6 +26,8 @@ __all__ = [
     "test_the_optimizer_updates_as_the_reference_does",
 ]
 
+Families = tuple[str, ...]
+
 # One of each kind: convolution, batch normalisation, attention. Few of their rectifiers are opened or closed by rounding.
 FEW = ("mnist_cnn", "resnet20", "llama")
 SMALL = ("mnist_cnn", "llama", "miscellany")  # soon compiled
@@ -33,14 +35,13 @@ SHORT = ("mnist_cnn", "mlp", "resnet18")
 
 
 def test_the_family_computes_what_the_reference_computes(
-    subject: Subject, parity_family: str, asked: Asked, record_property: Callable[[str, object], None]
+    subject: Subject, parity_family: str, parity_families: Families, asked: Asked, record_property: Callable[[str, object], None]
 ) -> None:
     """Outputs; after two steps the loss, all parameters, running statistics and outputs again. In the longest type it has."""
     record_property("backend", subject.name)
     record_property("family", parity_family)
-    _not_too_deep(subject, parity_family)
     steps = 0 if not subject.trains else 2 if subject.longest == "fp64" else 1
-    figures = asked(subject, subject.families, subject.longest, steps)[parity_family]
+    figures = asked(subject, parity_families, subject.longest, steps)[parity_family]
     record_property("figures", json.dumps(figures))
     _same(figures, limits.limits_of(subject.backend, subject.longest))
 
@@ -54,11 +55,12 @@ def test_the_optimizer_updates_as_the_reference_does(subject: Subject, optimizer
     _all_same(answers, limits.limits_of(subject.backend, subject.longest, optimizer))
 
 
-def test_outputs_are_the_same_in_single_precision(subject: Subject, parity_family: str, asked: Asked) -> None:
+def test_outputs_are_the_same_in_single_precision(
+    subject: Subject, parity_family: str, parity_families: Families, asked: Asked
+) -> None:
     if "fp32" not in subject.backend.precisions or subject.longest == "fp32":
         pytest.skip("compared already, or never")
-    _not_too_deep(subject, parity_family)
-    _same(asked(subject, subject.families, "fp32", 0)[parity_family], limits.limits_of(subject.backend, "fp32"))
+    _same(asked(subject, parity_families, "fp32", 0)[parity_family], limits.limits_of(subject.backend, "fp32"))
 
 
 @pytest.mark.parametrize("precision", list(limits.SHORT))
@@ -80,11 +82,6 @@ def test_dropout_keeps_its_share_scales_the_rest_and_obeys_the_seed(subject: Sub
     if not subject.trains:
         pytest.skip(f"{subject.name} is for inference")
     _same(asked(subject, (DROPOUT,), "fp32", 1)[DROPOUT], limits.DROPOUT)
-
-
-def _not_too_deep(subject: Subject, family: str) -> None:
-    if family not in subject.families:
-        pytest.skip(f"{subject.name} takes minutes to compile it; --parity-families '{family}' compares it all the same")
 
 
 def _all_same(answers: Answers, allowed: limits.Limits) -> None:
