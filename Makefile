@@ -41,8 +41,8 @@ $(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
 	@$(TEST_HOME)/zoo/bin/pip install --quiet --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-test-fast: setup  ## what needs no framework, in under a minute
-	@$(BIN)/pytest -n 2 -m "not real"
+test-fast: setup  ## what needs no framework and no long wait, in under a minute
+	@$(BIN)/pytest -n 2 -m "not real and not slow"
 
 check: setup  ## ruff, mypy, layers
 	@$(BIN)/ruff check --quiet src tests benchmarks

@@ -13,6 +13,7 @@ def filled(home):
     return store
 
 
+@pytest.mark.slow
 def test_chart_prints_a_table_json_or_a_picture(filled, inside, tmp_path):
     asked = ("chart", "--x", "model", "--group", "precision", "-f", "framework=PyTorch", "-f", "replicas=1")
     shown = inside(*asked)

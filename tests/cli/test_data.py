@@ -52,6 +52,7 @@ def test_a_case_is_fed_from_where_it_was_staged_and_the_record_says_so(inside, h
     assert "1 ms, 10%" in shown and "--data tiny --data-store scratch" in shown
 
 
+@pytest.mark.slow
 def test_what_cannot_be_fed_is_unsupported_with_the_reason(inside, home, tmp_path):
     write_set(tmp_path / "set")
     (tmp_path / "set" / "train-labels-idx1-ubyte").write_bytes(b"nonsense")

@@ -98,6 +98,7 @@ def test_a_preview_of_many_cases_is_a_summary_unless_all_are_wanted(inside, plan
     assert sum(line.startswith("mlp training fake") for line in every.out.splitlines()) == 60
 
 
+@pytest.mark.slow
 def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(inside, plan):
     done = inside("run", plan, "--repeats", "1", "--batch", "32", "--json")
     assert done.code == 1

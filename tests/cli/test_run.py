@@ -64,6 +64,7 @@ def test_comma_lists_make_a_grid_of_records(inside):
     assert len(cases) == len(done.json) == 8
 
 
+@pytest.mark.slow
 def test_a_json_row_has_what_others_build_on(steptime):
     (row,) = steptime("run", "mlp", "-B", "fake", "--phase", "training", "-b", "noise=0.02", "--json").json
     assert row["status"] == "ok"
@@ -115,6 +116,7 @@ def test_damaged_records_are_named_and_the_rest_is_listed(inside, home):
     assert "quarantine/torn.json: not a record" in done.err
 
 
+@pytest.mark.slow
 def test_the_command_to_repeat_a_case_repeats_it(inside):
     options = ["-B", "fake", "--phase", "training", "-m", "layers=2", "-b", "noise=0.01", "-n", "7", "--optimizer", "adam"]
     inside("run", "mlp", *options)

@@ -25,6 +25,7 @@ def wait_for(check, seconds=120):
     return found
 
 
+@pytest.mark.slow
 def test_status_shows_a_running_sweep_and_cancel_ends_it(inside):
     slow = ["-b", "sleep=true", "-b", "step_ms=20.0", "--max-steps", "100000", "--target", "1e-9"]
     controller = start("run", "mlp", "-n", "1,2,3", *FAKE, *slow)
@@ -58,6 +59,7 @@ def test_resume_goes_on_with_the_newest_sweep_or_a_named_one(inside):
     assert len(inside("list", "--json").json) == 2
 
 
+@pytest.mark.slow
 def test_retry_runs_only_what_it_names_again(inside):
     options = ["run", "mlp", *FAKE, "-b", "failure=raise,garbage", "-b", "fail_at=2"]
     assert inside(*options).code == 1
@@ -69,6 +71,7 @@ def test_retry_runs_only_what_it_names_again(inside):
     assert "known: all, contended, failed" in inside("resume", "--retry", "some").err
 
 
+@pytest.mark.slow
 def test_contended_cases_are_measured_again_at_the_end(inside):
     done = inside("run", "mlp", "-n", "1,2", *FAKE, "-b", "verdict=contended", "--contended-rounds", "2")
     assert done.code == 0
@@ -84,6 +87,7 @@ def test_batches_beyond_an_out_of_memory_are_recorded_without_an_attempt(inside)
     assert done.json[3]["message"] == "not run: batch 16 of the same configuration ran out of memory"
 
 
+@pytest.mark.slow
 def test_the_largest_batch_is_found_and_measured(inside, home):
     done = inside("run", "mlp", "-n", "4", *FAKE, "-b", "largest=13", "--find-max-batch", "--json")
     assert done.code == 0, done.err
@@ -99,6 +103,7 @@ def test_there_is_no_largest_batch_of_a_case_that_fails_otherwise(inside):
     assert "no largest batch: crash" in done.err
 
 
+@pytest.mark.slow
 def test_archived_records_are_out_of_the_way_and_come_back(inside, home):
     inside("run", "mlp", "-n", "1,2", *FAKE)
     (row,) = inside("status", "--json").json

@@ -41,6 +41,7 @@ def test_backends_say_how_to_install_what_is_missing(inside):
     assert rows["pytorch"]["install"] == "steptime setup pytorch"
 
 
+@pytest.mark.slow
 def test_doctor_proves_what_works_and_says_what_to_do(inside):
     done = inside("doctor", "null", "fake", "pytorch", "--json")
     assert done.code == 1

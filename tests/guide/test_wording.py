@@ -11,6 +11,7 @@ from steptime.guide.wording import as_command, as_python, as_url
 from tests.guide.test_state import views
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(views().filter(lambda v: v.kind not in ("run", "compare") and not v.runs))
 def test_the_command_of_a_view_asks_the_same(view):

@@ -44,13 +44,14 @@ def test_each_way_to_end_has_its_kind(tmp_path, failure, kind, words):
     assert (record.status, words in record.message) == (kind, True)
 
 
-@pytest.mark.real
+@pytest.mark.slow
 def test_a_stopped_worker_is_noticed_by_its_silence(tmp_path):
     record = outcome(tmp_path, job(failure="stop", fail_at=3), heartbeat_seconds=4.0)
     assert record.status == "timeout"
     assert "no heartbeat for 4 s (the process is stopped)" in record.message
 
 
+@pytest.mark.slow
 def test_a_hanging_worker_is_ended_at_its_limit(tmp_path):
     record = outcome(tmp_path, job(Budget(limit_seconds=2.0), failure="hang", fail_at=3))
     assert (record.status, record.message) == ("timeout", "not done after 2 s")

@@ -37,6 +37,7 @@ def test_one_nursery_serves_many_jobs_each_in_its_own_process(tmp_path, nurserie
     assert not nursery.broken
 
 
+@pytest.mark.slow
 def test_a_forked_worker_that_dies_takes_nobody_along(tmp_path, nurseries):
     nursery = nurseries.get(Path(sys.executable), "fake", {})
     for failure, kind in [("segv", "crash"), ("illegal", "illegal_instruction"), ("exit", "crash"), ("raise", "crash")]:
@@ -45,7 +46,7 @@ def test_a_forked_worker_that_dies_takes_nobody_along(tmp_path, nurseries):
         assert not nursery.broken
 
 
-@pytest.mark.real
+@pytest.mark.slow
 def test_a_stopped_forked_worker_is_ended(tmp_path, nurseries):
     nursery = nurseries.get(Path(sys.executable), "fake", {})
     record = outcome(tmp_path, job("bad", failure="stop", fail_at=2), nursery, heartbeat_seconds=2.5)
@@ -53,6 +54,7 @@ def test_a_stopped_forked_worker_is_ended(tmp_path, nurseries):
     assert outcome(tmp_path, job("good"), nursery).status == "ok"
 
 
+@pytest.mark.slow
 def test_a_dead_nursery_is_replaced_by_a_fresh_start(tmp_path, nurseries):
     nursery = nurseries.get(Path(sys.executable), "fake", {})
     outcome(tmp_path, job("first"), nursery)

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from steptime.parity.answer import Question
 from steptime.proof.ask import ask
 
@@ -35,6 +37,7 @@ for family in families:
     assert "exit -9" in answers["lenet"]["wrong"]
 
 
+@pytest.mark.slow
 def test_a_family_that_says_nothing_for_too_long_is_named_and_the_others_are_asked_again(tmp_path, monkeypatch):
     monkeypatch.setattr("steptime.proof.ask.LIMIT_SECONDS", 2.0)
     body = """

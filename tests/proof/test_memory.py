@@ -8,6 +8,7 @@ from steptime.proof import memory
 from steptime.proof.memory import path_of, prove, recalled
 
 
+@pytest.mark.slow
 def test_the_reference_is_proven_and_remembered():
     proof = prove("reference", "1.0", sys.executable)
     assert not proof.wrong and not proof.unsupported and "miscellany" in proof.same

@@ -109,6 +109,7 @@ def test_a_batch_that_cannot_be_stored_says_so_and_leaves_nothing(store):
         store.put_all([failed("a")])
 
 
+@pytest.mark.slow
 def test_a_writer_killed_at_any_moment_leaves_whole_files_only(store):
     code = (
         "import sys; from pathlib import Path; from steptime.store.files import Store, new_id\n"

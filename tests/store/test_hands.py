@@ -43,6 +43,7 @@ def importable(monkeypatch):
 
 
 # Long enough for a process to start on a busy machine.
+@pytest.mark.slow
 @pytest.mark.parametrize(("hands", "count"), [(1, 10), (2, 100), (4, 100)])
 def test_outcomes_come_in_order_whoever_found_them(hands, count):
     found = list(outcomes(slowly, range(count), hands))

@@ -21,6 +21,7 @@ BREACHES = {
 }
 
 
+@pytest.mark.slow
 def test_our_own_worker_keeps_to_the_protocol(inside, tmp_path):
     (tmp_path / WORKER).write_bytes(worker_bytes())
     done = inside("doctor", "reference", "--worker", f"{sys.executable} {tmp_path / WORKER}", "--json")
@@ -39,6 +40,7 @@ def test_each_breach_is_found(inside, tmp_path, breach):
     assert rule in [row["rule"] for row in done.json if not row["kept"]]
 
 
+@pytest.mark.slow
 def test_a_worker_that_outlives_its_controller_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(conformance, "ORPHAN_SECONDS", 1.0)
     worker = tmp_path / "worker.py"
@@ -48,6 +50,7 @@ def test_a_worker_that_outlives_its_controller_is_found(tmp_path, monkeypatch):
     assert (rule, wrong) == ("ends when the controller is gone", "still runs after 1 s")
 
 
+@pytest.mark.slow
 def test_a_wrong_summary_is_found(inside, tmp_path):
     """A worker that reports the speed of its best step as the mean."""
     (tmp_path / WORKER).write_bytes(worker_bytes())

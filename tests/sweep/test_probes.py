@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.slow
 def test_an_instruction_set_that_the_cpu_only_advertises_is_found_and_avoided(inside):
     done = inside("run", "mlp", "-B", "fake", "--phase", "training", "-b", "needs_cap=true", "--json", "--full")
     assert done.code == 0, done.err
@@ -9,6 +13,7 @@ def test_an_instruction_set_that_the_cpu_only_advertises_is_found_and_avoided(in
     assert "illegal instruction with all that the CPU advertises" in finding["note"]
 
 
+@pytest.mark.slow
 def test_what_was_found_out_is_remembered(inside):
     command = ["run", "mlp", "-B", "fake", "--phase", "training"]
     assert "probing" in inside(*command).err
@@ -22,6 +27,7 @@ def test_figures_stand_beside_the_measured_limit(inside):
     assert abs(row["limit_share"] - flops / 100e9) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_step_faster_than_the_limit_is_a_wrong_result_once_the_limit_was_measured_again(inside):
     done = inside("run", "mnist_cnn", "-B", "fake", "--phase", "training", "-b", "peak_gflops=1")
     assert done.code == 1

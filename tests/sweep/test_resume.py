@@ -77,7 +77,7 @@ def in_the_second_case(store):
     return any(found and "batch 2" in found.case and found.mean_speed for found in now)
 
 
-@pytest.mark.real
+@pytest.mark.slow
 def test_a_killed_controller_takes_its_worker_along_and_is_resumed(inside, store, home, plan):
     controller = start("run", plan)
     wait_until(lambda: in_the_second_case(store))
@@ -99,6 +99,7 @@ def test_resuming_a_finished_sweep_measures_nothing(inside, store):
     assert sorted(good(store).values()) == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_where_an_interrupted_one_ended(inside, store):
     assert inside(*COMMAND).code == 0
     last = sorted(store.paths())[-1]
@@ -113,6 +114,7 @@ def test_the_same_command_goes_on_where_an_interrupted_one_ended(inside, store):
     assert sorted(good(store).values()) == [2, 2, 2]
 
 
+@pytest.mark.slow
 def test_without_resume_the_same_command_measures_again(inside, store):
     assert inside(*COMMAND).code == inside(*COMMAND).code == 0
     assert sorted(good(store).values()) == [2, 2, 2]
@@ -126,6 +128,7 @@ def test_a_record_that_the_worker_finished_after_the_controller_died_is_not_lost
     assert not [r for r in store.read()[0] if r.status != "ok"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_keeps_what_is_finished_and_exits_130(store, home, plan, number):
     controller = start("run", plan)
@@ -139,6 +142,7 @@ def test_an_interrupt_keeps_what_is_finished_and_exits_130(store, home, plan, nu
     assert not workers(home)
 
 
+@pytest.mark.slow
 def test_two_runs_in_the_same_folder_lose_nothing(store, home):
     both = [start("run", "mlp", "-n", f"{n},{n + 1}", "-B", "fake", "--phase", "training") for n in (1, 3)]
     for each in both:

@@ -97,6 +97,7 @@ def test_a_rank_whose_collective_timed_out_too_has_said_so():
     assert (found.kind, str(found)) == ("timeout", "rank 1: Timed out waiting for send operation")
 
 
+@pytest.mark.slow
 def test_strangers_are_not_let_in_and_missing_ranks_are_named():
     port = free_port()
     meeting = Meeting(Rank(0, 0, 2, "127.0.0.1", port), "token", 1.0)
@@ -126,6 +127,7 @@ def record_of(tmp_path, limit_seconds=900.0, **options):
     return json.loads((folder / "record.json").read_text())
 
 
+@pytest.mark.slow
 def test_two_ranks_leave_one_record_with_the_effective_batch(tmp_path):
     record = record_of(tmp_path)
     assert (record["status"], record["summary"]["effective_batch"]) == ("ok", 16)

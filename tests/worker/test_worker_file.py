@@ -54,6 +54,7 @@ def test_bad_arguments_get_a_usage_line(tmp_path):
     assert done.stderr.startswith("usage:") and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_an_impossible_case_is_a_record_not_a_traceback(tmp_path):
     for case, words in [
         (Case("nonsense", "fake", 1), "unknown model"),

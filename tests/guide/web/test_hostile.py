@@ -116,6 +116,7 @@ def client(store):
     return TestClient(application(store), base_url="http://localhost:8765", raise_server_exceptions=False)
 
 
+@pytest.mark.slow
 def test_two_hundred_hostile_requests_are_refused_and_nothing_else_happens(client):
     attacks = requests_that_mean_harm()
     assert len(attacks) >= 200

@@ -203,6 +203,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(client, store, monkeypatch
     assert send(client, lines(measured())).json()["stored"] == 1
 
 
+@pytest.mark.slow
 def test_two_who_send_at_once_store_each_record_once(client, store):
     records = [replace(FAILED, id=f"r{i}") for i in range(60)]
     answers = []

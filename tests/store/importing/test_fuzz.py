@@ -190,6 +190,7 @@ def fuzz(folder, seed, count):
     return records
 
 
+@pytest.mark.slow
 def test_a_few_hundred_broken_files_neither_crash_nor_make_impossible_records(tmp_path):
     assert fuzz(tmp_path, seed=1, count=400) > 50
 

@@ -234,6 +234,7 @@ def test_reasons_are_one_line_that_a_terminal_may_have(samples):
     assert file.reason == "epoch 1 took ' [31m red ' s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [0, 0.01, 0.04, 0.16])
 def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path, moment):
     many(tmp_path / "logs", 3000)

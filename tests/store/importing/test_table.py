@@ -176,6 +176,7 @@ def test_every_tf_cnn_benchmarks_total_agrees_to_the_printed_digit():
     assert count >= 7
 
 
+@pytest.mark.slow
 def test_every_file_is_imported_or_refused_with_a_reason():
     outcomes = [read(path) for path in files_in([DATA / "logs"])]
     assert len(outcomes) > 200
