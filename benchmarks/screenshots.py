@@ -57,7 +57,7 @@ def own_runs(store: str) -> dict[str, tuple[str, str]]:
     ]
     best: dict[str, Any] = {}
     for row in rows:
-        if row["phase"] == "training" and row["replica_batch"] == 128:
+        if row["phase"] == "training":
             best.setdefault(row["framework"], row)
     training = next(row for row in rows if row["phase"] == "training")
     return {
@@ -77,4 +77,6 @@ def take(browser: Any, address: str, scheme: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
     main(*sys.argv[1:])
