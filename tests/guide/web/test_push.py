@@ -121,8 +121,9 @@ def test_bad_records_are_refused_by_name_and_the_others_are_stored(client, store
     answer = send(client, lines(FAILED) + b"".join(json.dumps({"record": record}).encode() + b"\n" for record in bad.values()))
     assert answer.status_code == 422
     refused = {one["line"]: one for one in answer.json()["refused"]}
+    assert sorted(refused) == list(range(2, 2 + len(bad)))
     for line, (what, record) in enumerate(bad.items(), 2):
-        assert line in refused and refused[line]["reason"], what
+        assert refused[line]["reason"], what
         assert refused[line]["id"] in (str(record.get("id"))[:128], ""), what
     assert set(stored(store)) == {FAILED.id}
     assert not list(store.root.parent.glob("etc")) and not list(store.root.rglob("x"))

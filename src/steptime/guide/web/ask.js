@@ -1,6 +1,6 @@
 // What is asked, as a sentence with choices in it; below it what narrows it down, and the named series.
 
-import { h, icon, replace } from "./dom.js";
+import { failure, h, icon, replace } from "./dom.js";
 import { sentence } from "./format.js";
 import { facetList, foldAll } from "./filters.js";
 import { dialog, menu } from "./overlay.js";
@@ -83,7 +83,7 @@ export function seriesDialog(app, index) {
     try {
       facets = await app.source.facets(asked);
     } catch (error) {
-      return replace(list, h("p", { class: "note fail" }, icon("fail"), error.message));
+      return replace(list, failure(error));
     }
     const element = list.closest("dialog");
     const at = element?.querySelector(".scroll")?.scrollTop ?? 0;
@@ -151,7 +151,7 @@ function rangeMenu(app, ordered) {
       e.target.checked ? now.add(value) : now.delete(value);
       app.go({ range: now.size === values.length || !now.size ? [] : values.filter((v) => now.has(v)) });
     } }), value || "unknown")));
-  }).catch((error) => replace(list, h("p", { class: "note fail" }, icon("fail"), error.message)));
+  }).catch((error) => replace(list, failure(error)));
   return [
     h("h3", null, "Show these values of x"),
     ordered && h("div", { class: "ends" }, low, "–", high, h("button", { class: "button small", onclick: apply }, "Apply")),

@@ -62,6 +62,9 @@ export function icon(name) {
   return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
+// What went wrong, where something small was expected; a whole card has `problem` of chart.js.
+export const failure = (error) => h("p", { class: "note fail" }, icon("fail"), error.message);
+
 // One sentence for those who cannot see what changed.
 export function announce(text) {
   document.getElementById("announce").textContent = text;

@@ -1,6 +1,6 @@
 // From a point to its runs: a drawer with each run, its figure and its interval, and a way to compare them.
 
-import { h, icon, replace } from "./dom.js";
+import { failure, h, replace } from "./dom.js";
 import { count, figure, sentence, statusWords, when, withUnit } from "./format.js";
 import { canonical } from "./notation.js";
 import { closeDrawer, drawer } from "./overlay.js";
@@ -26,7 +26,7 @@ export async function drillDown(app, result, point) {
     replace(body, runRows(app, found.rows), found.total > found.rows.length && h("p", { class: "values muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`));
     replace(foot, compareButton(app, found.rows), h("a", { class: "button", href: app.source.address(target), onclick: (e) => { closeDrawer(); app.follow(e, target); } }, `All ${count(found.total, "run")}`));
   } catch (error) {
-    replace(body, h("p", { class: "note fail" }, icon("fail"), error.message));
+    replace(body, failure(error));
   }
 }
 
