@@ -32,11 +32,11 @@ endif
 
 test-frameworks: setup  ## every framework, which takes some 10 GB and most of an hour
 	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/steptime setup all
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends/test_parity.py -n 2 --dist loadgroup --parity-families all --junitxml=$(TEST_HOME)/parity.xml -o junit_family=xunit1
-	@$(BIN)/python -m steptime.proof.table $(TEST_HOME)/parity.xml
-	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/backends --ignore tests/backends/test_parity.py
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/core/backends/test_parity.py -n 2 --dist loadgroup --parity-families all --junitxml=$(TEST_HOME)/parity.xml -o junit_family=xunit1
+	@$(BIN)/python -m steptime.checks.parity_table $(TEST_HOME)/parity.xml
+	@STEPTIME_HOME=$(TEST_HOME) $(BIN)/pytest tests/core/backends --ignore tests/core/backends/test_parity.py
 
-$(TEST_HOME)/zoo.stamp: tests/models/requirements.txt
+$(TEST_HOME)/zoo.stamp: tests/core/models/requirements.txt
 	@$(PYTHON) -m venv $(TEST_HOME)/zoo
 	@$(TEST_HOME)/zoo/bin/pip install --quiet --quiet --disable-pip-version-check --requirement $<
 	@touch $@

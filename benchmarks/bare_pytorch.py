@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from pairs import against_hand
 
-from steptime.models.weights import Array
+from steptime.core.models.weights import Array
 
 AXES = {1: (0,), 2: (1, 0), 4: (3, 2, 0, 1)}  # of our arrays, in PyTorch's order
 

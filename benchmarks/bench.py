@@ -19,11 +19,11 @@ from slurm_array import slurm_200
 from verbs_scale import LIMITS as VERB_LIMITS
 from verbs_scale import verbs_100000
 
-from steptime.backends.base import find
+from steptime.core.backends.base import find
+from steptime.core.errors import SetupError
+from steptime.core.schema import PHASES, Case
+from steptime.core.stats.student import quantile
 from steptime.environments.choose import interpreter
-from steptime.errors import SetupError
-from steptime.schema import PHASES, Case
-from steptime.stats.student import quantile
 
 HERE = Path(__file__).parent
 STEPTIME = Path(sys.executable).with_name("steptime")
@@ -101,9 +101,9 @@ def models_start() -> Figures:
 
 def loop_overhead_us() -> Figures:
     """What the timed loop itself adds to a step that does nothing."""
-    from steptime.backends.null import NullProgram
-    from steptime.schema import Budget
-    from steptime.worker.loop import measure
+    from steptime.core.backends.null import NullProgram
+    from steptime.core.schema import Budget
+    from steptime.core.worker.loop import measure
 
     run = measure(NullProgram(), Budget(max_steps=100_000, min_steps=10**9), lambda seconds: None)
     yield "loop_overhead_us", 1e6 * statistics.median(run.seconds), "µs per step in the timed loop, null backend, median"
@@ -113,7 +113,7 @@ def list_10000() -> Figures:
     """Reading and flattening 10,000 records of 200 steps each."""
     from dataclasses import replace
 
-    from steptime.schema import Record, Steps, to_json
+    from steptime.core.schema import Record, Steps, to_json
     from steptime.store.files import Store
     from steptime.store.index import index
 

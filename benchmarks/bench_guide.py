@@ -16,8 +16,8 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from steptime.errors import SetupError
-from steptime.schema import Case, Contention, Cost, Machine, Record, Resources, Software, Summary
+from steptime.core.errors import SetupError
+from steptime.core.schema import Case, Contention, Cost, Machine, Record, Resources, Software, Summary
 from steptime.store.files import Store
 
 STEPTIME = Path(sys.executable).with_name("steptime")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from steptime.core.schema import Case, Printed, Record, Software, Source
 from steptime.guide.engine import Guide
 from steptime.guide.state import View
-from steptime.schema import Case, Printed, Record, Software, Source
 from steptime.store import tables
 from steptime.store.files import Store
 from steptime.store.segments import Segments

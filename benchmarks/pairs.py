@@ -9,11 +9,11 @@ way for as long as a program lives, so small ones are built several times.
 import time
 from collections.abc import Callable
 
-from steptime.backends.base import Array, Program, Weights, find
-from steptime.models import zoo
-from steptime.models.weights import batch_of, initial_weights
-from steptime.schema import Budget, Case
-from steptime.worker.loop import measure
+from steptime.core.backends.base import Array, Program, Weights, find
+from steptime.core.models import zoo
+from steptime.core.models.weights import batch_of, initial_weights
+from steptime.core.schema import Budget, Case
+from steptime.core.worker.loop import measure
 
 PAIRS, WARM_UP_PAIRS = 12, 2
 PAIR_SECONDS = 0.6

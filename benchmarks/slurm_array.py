@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from steptime.errors import SetupError
+from steptime.core.errors import SetupError
 from steptime.store.files import Store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench_guide import fill
 
-from steptime.schema import Case, Record
+from steptime.core.schema import Case, Record
 from steptime.store.files import Store
 from steptime.store.segments import SETTLED_SECONDS, Segments
 

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from steptime.backends.base import find
+from steptime.core.backends.base import find
+from steptime.core.machine.cpus import usable_threads
+from steptime.core.machine.describe import describe
+from steptime.core.schema import Case
 from steptime.environments.install import Environment
-from steptime.machine.cpus import usable_threads
-from steptime.machine.describe import describe
-from steptime.probe.memory import remember
-from steptime.probe.search import Prober, probe_key
-from steptime.schema import Case
+from steptime.probe.findings import remember
+from steptime.probe.prober import Prober, probe_key
 from tests import together
 
 # Read before any test changes it: where `make test` put the frameworks.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from steptime.core.errors import SetupError
 from steptime.environments import debian
 from steptime.environments.health import complaint, disk_bytes
 from steptime.environments.install import LOCK, MARKER, Environment, environment, install
 from steptime.environments.pins import Pins, names, pins, pins_here
-from steptime.errors import SetupError
 from tests.conftest import INSTALLED
 
 SOURCES = """\

@@ -14,7 +14,13 @@ SHARED = ("tests/slurm", "tests/guide/web")
 """folders whose tests share a cluster or a browser"""
 
 
-LONGEST = ("tests/slurm/", "tests/cli/test_sweeps.py", "tests/backends/test_parity.py", "tests/models/", "tests/guide/web/")
+LONGEST = (
+    "tests/slurm/",
+    "tests/cli/test_sweeps.py",
+    "tests/core/backends/test_parity.py",
+    "tests/core/models/",
+    "tests/guide/web/",
+)
 """in the order in which they begin: the cluster mostly waits, so it goes well with what computes"""
 
 
@@ -41,7 +47,7 @@ def arranged(items: list[Any], root: Path, several: bool) -> None:
             call = getattr(item, "callspec", None)
             path = item.path.relative_to(root).as_posix()
             item.add_marker(pytest.mark.xdist_group(group_of(path, call.params if call else {})))
-            if path.startswith("tests/backends/") and "steptime" in item.fixturenames:
+            if path.startswith("tests/core/backends/") and "steptime" in item.fixturenames:
                 item.add_marker(pytest.mark.alone)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.data.idx import write_set
+from tests.core.data.idx import write_set
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 
@@ -69,9 +69,9 @@ def test_what_cannot_be_fed_is_unsupported_with_the_reason(inside, home, tmp_pat
 def test_a_backend_that_cannot_be_fed_says_so():
     import pytest
 
-    from steptime.backends.base import Backend
-    from steptime.errors import Unsupported
-    from steptime.schema import Case
+    from steptime.core.backends.base import Backend
+    from steptime.core.errors import Unsupported
+    from steptime.core.schema import Case
 
     class Still(Backend):
         name = "still"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from steptime.core.schema import Case, Contention, Cost, Machine, Record, Resources, Software, Summary
 from steptime.guide.engine import Guide
-from steptime.schema import Case, Contention, Cost, Machine, Record, Resources, Software, Summary
 from steptime.store.files import Store
 
 MACHINE = Machine("m", "node1", "Fast CPU", 1, 8, 8, 8.0, 1 << 34, 1 << 34, "Linux", "6.1", "x86_64")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from steptime.schema import (
+from steptime.core.schema import (
     Accelerator,
     Case,
     Contention,
@@ -18,7 +18,7 @@ from steptime.schema import (
     Software,
     Steps,
 )
-from steptime.stats.summary import summarise
+from steptime.core.stats.summary import summarise
 from steptime.store.files import Store
 
 SPEEDS = {"alexnet": 2600.0, "googlenet": 950.0, "resnet50": 340.0, "vgg16": 210.0}

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
+from steptime.core.schema import Steps
 from steptime.guide import charts, export, steps
 from steptime.guide.notebook import answer_of, rendered, spec_of
 from steptime.guide.results import plain
 from steptime.guide.state import View
 from steptime.guide.theme import look_of
-from steptime.schema import Steps
 from tests.guide.conftest import everything, run
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.guide.state import View
 from tests.guide.conftest import run
 

@@ -3,7 +3,7 @@ import statistics
 
 import pytest
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.guide.runs import runs_view
 from steptime.guide.state import View
 from tests.guide.conftest import everything, run

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.guide import notation
 from steptime.guide.dimensions import DIMENSIONS, MEASURES, Dimension, dimension, in_order
 from steptime.guide.state import AGGREGATIONS, KINDS, Series, View, checked

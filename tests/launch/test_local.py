@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from steptime.core.machine.memory import usable_bytes
+from steptime.core.schema import Budget, Case, Job
 from steptime.launch import local
 from steptime.launch.local import Ending, _Listener, classify, record_of, run_worker
-from steptime.machine.memory import usable_bytes
-from steptime.schema import Budget, Case, Job
 
 
 def job(budget=None, **options):

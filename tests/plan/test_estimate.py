@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from steptime.core.schema import Budget, Case, Machine, Record, Resources, Steps, Summary
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
-from steptime.schema import Budget, Case, Machine, Record, Resources, Steps, Summary
 
 HERE = Machine("here", "h", "cpu", 1, 2, 2, 2.0, 1, 1, "linux", "6", "x86")
 CASE = Case("mlp", "fake", 100)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steptime.core.errors import UsageError
+from steptime.core.schema import case_key
 from steptime.environments import install
-from steptime.errors import UsageError
 from steptime.plan.expand import Expansion, expanded
 from steptime.plan.plan import Changes, Override, Plan, changed, formula
-from steptime.schema import case_key
 from tests.effort import Effort
 
 BASE = {"model": ["mlp"], "backend": ["fake"]}

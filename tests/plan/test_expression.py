@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.plan.evaluate import evaluate
 from steptime.plan.expression import FUNCTIONS, Binary, Comparison, Items, Literal, Name, Unary, names, write
 from steptime.plan.parse import parse

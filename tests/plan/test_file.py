@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.plan.expand import Expansion, expanded
 from steptime.plan.file import plan_of, read_plan
 from steptime.plan.plan import Changes, changed

@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
+from steptime.core.errors import UsageError
+from steptime.core.models import zoo
 from steptime.environments import install
-from steptime.errors import UsageError
-from steptime.models import zoo
 from steptime.plan.expand import Expansion, expanded
 from steptime.plan.shipped import preset, preset_description, preset_names, preset_text
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from steptime.launch.pack import put_worker
-from steptime.schema import Budget, Case, Job, to_json
-from tests.data.idx import write_set
+from steptime.core.schema import Budget, Case, Job, to_json
+from steptime.launch.worker_file import put_worker
+from tests.core.data.idx import write_set
 from tests.slurm.user import FAKE, User
 
 pytestmark = pytest.mark.real

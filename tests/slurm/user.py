@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from steptime.schema import Record
+from steptime.core.schema import Record
 from steptime.store.files import Store
 from tests.slurm.cluster import Cluster, wait_for
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from steptime.errors import StoreError, UnknownName, UsageError
-from steptime.schema import Case, Record
+from steptime.core.errors import StoreError, UnknownName, UsageError
+from steptime.core.schema import Case, Record
 from steptime.store.files import STALE_SECONDS, Store, new_id
 
 
@@ -113,7 +113,7 @@ def test_a_batch_that_cannot_be_stored_says_so_and_leaves_nothing(store):
 def test_a_writer_killed_at_any_moment_leaves_whole_files_only(store):
     code = (
         "import sys; from pathlib import Path; from steptime.store.files import Store, new_id\n"
-        "from steptime.schema import Case, Record\n"
+        "from steptime.core.schema import Case, Record\n"
         "store = Store(Path(sys.argv[1])); print('go', flush=True)\n"
         "while True:\n"
         "    case, when = Case('mlp', 'null', 8), '2026-03-01T00:00:00.000+00:00'\n"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.errors import UnknownName
-from steptime.schema import Case, Record
+from steptime.core.errors import UnknownName
+from steptime.core.schema import Case, Record
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
 from steptime.store.index import COLUMNS, index, row_of
-from tests.stats.test_invariants import imported
-from tests.stats.test_invariants import record as measured
+from tests.core.stats.test_invariants import imported
+from tests.core.stats.test_invariants import record as measured
 
 FAILED = Record("f", "out_of_memory", Case("mlp", "pytorch", 8, labels={"site": "a,b"}), "2026-01-01T00:00:00.000+00:00")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.errors import SteptimeError
+from steptime.core.errors import SteptimeError
 from steptime.store import lookup
 from steptime.store.files import Store
 from tests.store.test_segments import RECORDS, files_taken

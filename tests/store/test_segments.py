@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.schema import Allocation, Case, Contention, Printed, Record, Software, Source, to_json
+from steptime.core.schema import Allocation, Case, Contention, Printed, Record, Software, Source, to_json
 from steptime.store import segments as module
 from steptime.store.files import Store
 from steptime.store.index import row_of
 from steptime.store.segments import Manifest, Segments
 from steptime.store.snapshot import Snapshot
-from tests.stats.test_invariants import record as measured
+from tests.core.stats.test_invariants import record as measured
 
 SOFTWARE = Software("3.11", "/p", "PyTorch", "2.13", "0")
 RECORDS = [
@@ -277,7 +277,7 @@ def test_an_index_of_another_format_or_with_lost_segments_is_built_anew(store):
 def test_many_processes_write_and_index_at_once_and_nothing_is_lost_or_doubled(store):
     program = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
-        "from steptime.schema import Case, Record; from steptime.store.files import Store\n"
+        "from steptime.core.schema import Case, Record; from steptime.store.files import Store\n"
         "from steptime.store.segments import Segments\n"
         "store = Store(Path(sys.argv[1])); segments = Segments(store)\n"
         "for i in range(8):\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from steptime.models import zoo
-from steptime.models.portable import portable
-from steptime.schema import Budget, Case, Job, to_json
+from steptime.core.models import zoo
+from steptime.core.models.portable import portable
+from steptime.core.schema import Budget, Case, Job, to_json
 
 pytestmark = pytest.mark.real
 SOURCES = Path(__file__).parents[2] / "workers" / "deeplearning4j" / "src" / "main" / "java" / "steptime"

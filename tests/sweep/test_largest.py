@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.errors import CaseFailed
+from steptime.core.errors import CaseFailed
 from steptime.sweep.largest import PRECISION, largest_batch
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from steptime.schema import case_key
+from steptime.core.schema import case_key
 from steptime.store.files import Store
 from steptime.sweep import live
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.schema import Case, Contention, Record
+from steptime.core.schema import Case, Contention, Record
 from steptime.sweep.verdicts import BatchLimits, best_of, runs_again
 
 CASE = Case("mlp", "null", 8)

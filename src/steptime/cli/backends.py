@@ -15,8 +15,8 @@ from steptime.cli.options import json_option
 @json_option
 def command(name: str | None, as_json: bool) -> int:
     """List the backends; with NAME, only that one, and its options."""
-    from steptime.backends.base import find, names
     from steptime.cli.printing import table
+    from steptime.core.backends.base import find, names
 
     rows = [_row(find(known)) for known in ([name] if name else names())]
     if as_json:
@@ -30,8 +30,8 @@ def command(name: str | None, as_json: bool) -> int:
 
 
 def _row(backend: Any) -> dict[str, Any]:
+    from steptime.checks.proofs import recalled
     from steptime.environments.install import environment
-    from steptime.proof.memory import recalled
 
     env = environment(backend.environment_name) if backend.environment_name else None
     proof = recalled(backend.name) if backend.computes else None

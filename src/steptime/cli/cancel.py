@@ -11,7 +11,7 @@ import time
 import click
 
 from steptime.cli.options import open_store, store_option
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.store.files import Store
 from steptime.sweep import live
 from steptime.sweep.state import Sweep, find_sweep, folder_of

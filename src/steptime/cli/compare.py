@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from steptime.cli.options import json_option, open_store, store_option
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 
 VERDICTS = ("faster", "slower", "same", "undecided", "no figure")
 

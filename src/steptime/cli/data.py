@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from steptime.cli.options import json_option
-from steptime.errors import DataError, UnknownName, UsageError
+from steptime.core.errors import DataError, UnknownName, UsageError
 
 ACTIONS = ("list", "get")
 
@@ -26,12 +26,12 @@ def command(action: str, name: str | None, source: str, as_json: bool) -> int:
 
     They lie in $STEPTIME_DATA, else in the folder data of $STEPTIME_HOME, one folder each.
     """
-    from steptime.data.places import FETCHED, data_names, data_root, folder_of
+    from steptime.core.data.places import FETCHED, data_names, data_root, folder_of
 
     if action not in ACTIONS:
         raise UnknownName("action of `steptime data`", action, ACTIONS)
     if action == "get":
-        from steptime.data.fetch import get
+        from steptime.core.data.fetch import get
 
         if name is None:
             raise UsageError(f"which data set? known: {', '.join(FETCHED)}")
@@ -45,8 +45,8 @@ def command(action: str, name: str | None, source: str, as_json: bool) -> int:
 
 def _rows(name: str, folder: Path) -> list[dict[str, Any]]:
     """One for each split; one with the reason where there is none."""
-    from steptime.data.dataset import splits_in
-    from steptime.data.places import FETCHED
+    from steptime.core.data.dataset import splits_in
+    from steptime.core.data.places import FETCHED
 
     row = {"data": name, "split": None, "images": None, "shape": None, "bytes": None, "folder": str(folder), "problem": ""}
     if not folder.is_dir():
@@ -58,7 +58,7 @@ def _rows(name: str, folder: Path) -> list[dict[str, Any]]:
 
 
 def _facts(split: Any) -> dict[str, Any]:
-    from steptime.data.dataset import read_split
+    from steptime.core.data.dataset import read_split
 
     taken = sum(path.stat().st_size for path in split.paths)
     if any(path.suffix == ".gz" for path in split.paths):

@@ -19,9 +19,9 @@ from steptime.cli.printing import table
 @json_option
 def command(names: tuple[str, ...], python: str, worker: str, prove: bool, as_json: bool) -> int:
     """Take a training step in a process of its own on each BACKEND (default: all), and say what to do where it fails."""
-    from steptime.backends.base import find
-    from steptime.backends.base import names as known
-    from steptime.sweep.examine import examine
+    from steptime.checks.doctor import examine
+    from steptime.core.backends.base import find
+    from steptime.core.backends.base import names as known
 
     if worker:
         return _conformance(shlex.split(worker), names[0] if names else "reference", as_json)
@@ -40,8 +40,8 @@ def command(names: tuple[str, ...], python: str, worker: str, prove: bool, as_js
 
 
 def _conformance(worker: list[str], backend: str, as_json: bool) -> int:
-    from steptime.errors import UsageError
-    from steptime.sweep.conformance import conformance
+    from steptime.checks.conformance import conformance
+    from steptime.core.errors import UsageError
 
     try:
         findings = list(conformance(worker, backend))

@@ -11,7 +11,7 @@ import click
 
 from steptime.cli.list import selected
 from steptime.cli.options import store_option
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 
 PSC_FILES = "psc-files"
 

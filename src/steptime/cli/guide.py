@@ -12,7 +12,7 @@ from contextlib import suppress
 import click
 
 from steptime.cli.options import open_store, store_option
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from steptime.cli.options import json_option, open_store, store_option
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from steptime.store.importing.run import Read, Report
+    from steptime.importing.run import Read, Report
 
 SHOWN = 20
 """refused files, one line each; the rest are counted"""
@@ -41,9 +41,9 @@ def command(
 
     Each file's format is told by its content. A file goes in wholly or not at all, and only once.
     """
-    from steptime.store.importing.mapping import mapped_by
-    from steptime.store.importing.reference import reference_file
-    from steptime.store.importing.run import files_in, run
+    from steptime.importing.mapping import mapped_by
+    from steptime.importing.reference import reference_file
+    from steptime.importing.run import files_in, run
 
     if formats:
         return _print_formats(as_json)
@@ -109,7 +109,7 @@ def _closing(report: Report, dry_run: bool) -> str:
 
 def _print_formats(as_json: bool) -> int:
     from steptime.cli.printing import table
-    from steptime.store.importing.recognise import importer, known
+    from steptime.importing.recognise import importer, known
 
     found = [(name, importer(name).TOOL, (importer(name).__doc__ or "").partition("\n")[0]) for name in known()]
     if as_json:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from steptime.cli.measuring import settings_of
-from steptime.errors import CaseFailed
-from steptime.launch.nursery import Nurseries
-from steptime.schema import OK, Budget, Case, Record, case_key
+from steptime.core.errors import CaseFailed
+from steptime.core.schema import OK, Budget, Case, Record, case_key
+from steptime.launch.fork_server import Nurseries
 from steptime.store.files import Store
 from steptime.store.index import case_words
 from steptime.sweep import state

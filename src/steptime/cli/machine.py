@@ -11,9 +11,9 @@ import click
 from steptime import __version__
 from steptime.cli.options import json_option
 from steptime.cli.printing import fields, size, table
-from steptime.machine.describe import describe
-from steptime.probe.memory import Finding, recall
-from steptime.schema import Machine
+from steptime.core.machine.describe import describe
+from steptime.core.schema import Machine
+from steptime.probe.findings import Finding, recall
 
 HEADER = ("backend", "precision", "device", "threads", "limit GFLOP/s", "version", "needs", "because")
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from steptime import __version__
-from steptime.errors import SteptimeError
+from steptime.core.errors import SteptimeError
 
 VERBS = {
     "run": "measure one case, a grid of them, or a plan",

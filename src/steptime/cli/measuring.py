@@ -11,10 +11,10 @@ import click
 from steptime.cli.options import json_option, store_option
 from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
 from steptime.cli.progress import Display, display
+from steptime.core.errors import SetupError, UnknownName, UsageError
+from steptime.core.schema import OK, Case, Record, case_key, to_json
 from steptime.environments.choose import interpreter
-from steptime.errors import SetupError, UnknownName, UsageError
-from steptime.launch.site import Site
-from steptime.schema import OK, Case, Record, case_key, to_json
+from steptime.schedulers.site import Site
 from steptime.store.files import Store
 from steptime.store.index import full_row, row_of
 from steptime.sweep import state
@@ -112,7 +112,7 @@ def _in_order(cases: Sequence[Case], records: Sequence[Record]) -> list[Record]:
 
 
 def _detached(store: Store, sweep: Sweep, as_json: bool) -> int:
-    from steptime.sweep.submission import Book
+    from steptime.schedulers.journal import Book
 
     book = Book(state.folder_of(store, sweep))
     jobs = [(book.job(s), s) for s in book.all() if book.job(s)]

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from steptime.cli.options import json_option, settings
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 
 
 @click.command("models")
@@ -24,7 +24,7 @@ def command(name: str | None, options: tuple[str, ...], svg: str | None, as_json
         return _one(name, options, svg, as_json)
     if options or svg:
         raise UsageError("--model-option and --svg need the NAME of a model")
-    from steptime.models.catalogue import catalogue
+    from steptime.catalogue.listing import catalogue
 
     rows = [dataclasses.asdict(entry) for entry in catalogue()]
     if as_json:
@@ -44,8 +44,9 @@ def _counts(row: dict[str, Any]) -> list[str]:
 
 
 def _one(name: str, options: tuple[str, ...], svg: str | None, as_json: bool) -> int:
-    from steptime.models import drawing, zoo
-    from steptime.schema import option_value
+    from steptime.catalogue import drawing
+    from steptime.core.models import zoo
+    from steptime.core.schema import option_value
 
     entry = zoo.find(name)
     given = settings("model-option", options).items()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.store.files import Store
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steptime.errors import UnknownName, Unsupported, UsageError
-from steptime.launch.site import RUNS_ON, Site
-from steptime.machine.cpus import usable_threads
+from steptime.core.errors import UnknownName, Unsupported, UsageError
+from steptime.core.machine.cpus import usable_threads
+from steptime.core.schema import Case
 from steptime.plan.plan import Plan
-from steptime.schema import Case
+from steptime.schedulers.site import RUNS_ON, Site
 
 
 def asked_site(name: str) -> Site | None:
     """None is this machine."""
-    from steptime.launch.sites import LOCAL, find_site
+    from steptime.schedulers.site_search import LOCAL, find_site
 
     return None if name == LOCAL else find_site(name)
 
@@ -29,7 +29,7 @@ def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:
             if device not in RUNS_ON:
                 raise plan.problem("device", UnknownName("device", device, RUNS_ON))
         return
-    from steptime.launch.request import request_of
+    from steptime.schedulers.request import request_of
 
     for case in {(c.device, c.data_store): c for c in cases}.values():
         try:

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from steptime.cli.options import floats, integers, settings, words
-from steptime.errors import UnknownName, UsageError
-from steptime.models import zoo
+from steptime.core.errors import UnknownName, UsageError
+from steptime.core.models import zoo
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import FIELDS, check
 from steptime.plan.file import read_plan

@@ -7,7 +7,7 @@ import json
 import click
 
 from steptime.cli.options import json_option
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 
 
 @click.command("plans")

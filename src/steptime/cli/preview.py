@@ -8,14 +8,14 @@ from operator import attrgetter
 from typing import Any
 
 from steptime.cli.printing import table
-from steptime.errors import Unsupported
-from steptime.launch.request import Request, chunks, request_of, request_words
-from steptime.launch.site import Site
-from steptime.machine.describe import describe
+from steptime.core.errors import Unsupported
+from steptime.core.machine.describe import describe
+from steptime.core.schema import Case
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
 from steptime.plan.expand import Expansion
 from steptime.plan.finish import SCALARS
-from steptime.schema import Case
+from steptime.schedulers.request import Request, chunks, request_of, request_words
+from steptime.schedulers.site import Site
 from steptime.store.files import Store
 from steptime.store.index import case_words
 

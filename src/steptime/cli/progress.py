@@ -6,7 +6,7 @@ import sys
 from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
-from steptime.schema import OK, Case, Record
+from steptime.core.schema import OK, Case, Record
 from steptime.store.index import case_words, row_of
 from steptime.sweep.run import Watcher
 

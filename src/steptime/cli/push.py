@@ -12,11 +12,11 @@ import click
 
 from steptime.cli.list import selected
 from steptime.cli.options import json_option, open_store, store_option
-from steptime.errors import SteptimeError, UsageError
+from steptime.core.errors import SteptimeError, UsageError
 
 if TYPE_CHECKING:
+    from steptime.core.schema import Record
     from steptime.guide.upload import Receipt
-    from steptime.schema import Record
     from steptime.store.files import Store
 
 MOST_NAMED = 20

@@ -9,7 +9,7 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import size
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 
 
 @click.command("report")

@@ -10,9 +10,9 @@ import click
 from steptime.cli.measuring import check_interpreters, measure, measuring_options, settings_of
 from steptime.cli.options import open_store
 from steptime.cli.places import asked_site, check_places, cores_of
-from steptime.errors import UsageError
-from steptime.launch.site import Site
-from steptime.schema import Case, case_key
+from steptime.core.errors import UsageError
+from steptime.core.schema import Case, case_key
+from steptime.schedulers.site import Site
 from steptime.store.files import Store, records_in
 from steptime.sweep import live, state
 from steptime.sweep.state import Sweep

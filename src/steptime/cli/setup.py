@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from steptime.cli.options import json_option
+from steptime.core.errors import SetupError, UnknownName
 from steptime.environments import pins
 from steptime.environments.install import environment, install, remove
-from steptime.errors import SetupError, UnknownName
 
 AT_ONCE = 3
 """downloads overlap; more would only fight for the disk"""
@@ -46,7 +46,7 @@ def command(names: tuple[str, ...], platform: str, rebuild: bool, removing: bool
 
 @cache
 def _platform() -> str:
-    from steptime.machine.describe import describe
+    from steptime.core.machine.describe import describe
 
     return "cuda" if describe().accelerators else "cpu"
 

@@ -9,8 +9,7 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import fields, number, print_steps, share, size
-from steptime.plan.repeat import repeat_command
-from steptime.schema import (
+from steptime.core.schema import (
     Allocation,
     Contention,
     Cost,
@@ -27,6 +26,7 @@ from steptime.schema import (
     Summary,
     to_json,
 )
+from steptime.plan.repeat import repeat_command
 from steptime.store.index import full_row, model_name
 from steptime.store.lookup import find
 

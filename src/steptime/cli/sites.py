@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from steptime.cli.options import json_option, open_store, store_option
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 
 ACTIONS = ("list", "show", "check")
 
@@ -27,7 +27,7 @@ def command(action: str, name: str, patience: float, as_json: bool, store_path: 
     Sites are looked for in ./sites, in the user's configuration and among those that come with steptime. A check submits
     tiny jobs that prove each backend, partition and directory.
     """
-    from steptime.launch.sites import site_paths, site_text
+    from steptime.schedulers.site_search import site_paths, site_text
 
     if action not in ACTIONS:
         raise UnknownName("verb of sites", action, ACTIONS)
@@ -44,8 +44,8 @@ def command(action: str, name: str, patience: float, as_json: bool, store_path: 
 
 def _list(as_json: bool) -> int:
     from steptime.cli.printing import table
-    from steptime.launch.site_file import site_of
-    from steptime.launch.sites import site_paths
+    from steptime.schedulers.site_file import site_of
+    from steptime.schedulers.site_search import site_paths
 
     rows: list[dict[str, Any]] = []
     for name, path in site_paths().items():
@@ -75,11 +75,11 @@ def _list(as_json: bool) -> int:
 
 
 def _check(name: str, patience: float, as_json: bool, store_path: str | None) -> int:
+    from steptime.checks.site import backends_of, check_site, trial
     from steptime.cli.measuring import check_interpreters
     from steptime.cli.printing import table
-    from steptime.launch.sites import find_site
+    from steptime.schedulers.site_search import find_site
     from steptime.store.files import new_id
-    from steptime.sweep.site_check import backends_of, check_site, trial
 
     site = find_site(name)
     check_interpreters([trial(site, backend, "cpu") for backend in backends_of(site)], site, {"python": ""})

@@ -10,7 +10,7 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import duration, speed, table
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.sweep.status import Status, statuses
 
 HEADER = ("sweep", "plan", "state", "done", "failed", "contended", "waiting", "left", "now")

@@ -7,9 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from steptime.backends.base import find
+from steptime.core.backends.base import find
+from steptime.core.errors import SetupError, UsageError
 from steptime.environments.install import environment
-from steptime.errors import SetupError, UsageError
 
 
 def interpreter(backend: str, chosen: str = "") -> Path:

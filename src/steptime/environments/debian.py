@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
+from steptime.core.errors import SetupError
 from steptime.environments.pins import Debian
-from steptime.errors import SetupError
 
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ELSEWHERE = ("http://deb.debian.org/debian", "http://archive.debian.org/debian")

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steptime.atomic import write_text
+from steptime.core.atomic import write_text
+from steptime.core.errors import SetupError
+from steptime.core.machine.home import home
 from steptime.environments.pins import Pins
-from steptime.errors import SetupError
-from steptime.machine.home import home
 
 MARKER = "steptime.json"
 LOCK = "lock.txt"

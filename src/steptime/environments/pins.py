@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from importlib import resources
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 
 
 @dataclass(frozen=True)

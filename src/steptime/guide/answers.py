@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
+from steptime.core.schema import Record
 from steptime.guide import charts, panels, steps
 from steptime.guide.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.engine import Guide
@@ -14,7 +15,6 @@ from steptime.guide.results import Facet, plain
 from steptime.guide.select import RUN_COLUMNS
 from steptime.guide.state import View, from_pairs
 from steptime.plan.repeat import repeat_command
-from steptime.schema import Record
 from steptime.store.files import Store
 from steptime.store.index import row_of
 

@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from steptime.errors import SteptimeError, StoreError, UsageError
+from steptime.core.errors import SteptimeError, StoreError, UsageError
 from steptime.guide import answers, upload
 from steptime.guide.assets import Asset, assets
 from steptime.guide.engine import Guide

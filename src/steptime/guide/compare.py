@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from steptime.errors import UsageError
+from steptime.analysis import comparison
+from steptime.analysis.comparison import MARGIN, Estimate
+from steptime.core.errors import UsageError
+from steptime.core.schema import OK
 from steptime.guide.differing import between_groups, between_records
 from steptime.guide.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
 from steptime.guide.results import Comparison, Difference, Side
 from steptime.guide.runs import record, unknown_run
 from steptime.guide.select import Select, narrowed
 from steptime.guide.state import View
-from steptime.schema import OK
-from steptime.stats import comparison
-from steptime.stats.comparison import MARGIN, Estimate
 from steptime.store.files import Store
 from steptime.store.flatten import DIMENSIONS
 from steptime.store.snapshot import Snapshot

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from steptime.core.schema import OK
 from steptime.guide.dimensions import NOT_RUN, dimension, in_order
 from steptime.guide.query import UNKNOWN, most_telling
 from steptime.guide.results import Cell, Coverage
 from steptime.guide.select import RUN_COLUMNS, Select, passes
 from steptime.guide.state import View
-from steptime.schema import OK
 from steptime.store.snapshot import Snapshot
 
 ROWS = ("framework",)

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from steptime.core.schema import Record
 from steptime.guide.results import Differing
-from steptime.schema import Record
 from steptime.store.flatten import DIMENSIONS
 
 SECTIONS = (("configuration", "case"), ("software", "software"), ("hardware", "machine"))

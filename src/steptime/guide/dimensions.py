@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steptime.errors import UnknownName, UsageError
-from steptime.schema import FAILURES, OK, PHASES, PRECISIONS, VERDICTS
+from steptime.core.errors import UnknownName, UsageError
+from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, VERDICTS
 
 LABEL_PREFIX = "label."
 LABEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")

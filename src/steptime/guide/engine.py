@@ -6,10 +6,10 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from steptime.core.schema import Record
 from steptime.guide import compare, coverage, facets, query, runs, scaling
 from steptime.guide.results import Comparison, Coverage, Facet, Result, RunList, Scaling
 from steptime.guide.state import View
-from steptime.schema import Record
 from steptime.store.files import Damaged, Store
 from steptime.store.segments import Segments
 from steptime.store.snapshot import Snapshot

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from steptime.errors import SetupError, UnknownName
+from steptime.core.errors import SetupError, UnknownName
 from steptime.guide.results import Coverage, Result, RunList, Scaling, plain
 from steptime.store.index import COLUMNS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, dimension, in_order
 from steptime.guide.results import Facet, FacetValue
 from steptime.guide.select import RUN_COLUMNS, Select, passes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.guide.engine import Guide
 from steptime.guide.notebook import answer_of, rendered
 from steptime.guide.results import Result

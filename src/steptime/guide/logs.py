@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steptime.atomic import write_text
-from steptime.schema import Record, case_key
+from steptime.core.atomic import write_text
+from steptime.core.schema import Record, case_key
 from steptime.store.files import Store
 
 LOG_BYTES = 64_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.guide.dimensions import Dimension, dimension
 
 Filters = tuple[tuple[str, tuple[str, ...]], ...]

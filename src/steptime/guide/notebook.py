@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steptime.errors import SetupError, UsageError
+from steptime.core.errors import SetupError, UsageError
 from steptime.guide import charts, export, panels
 from steptime.guide.engine import Guide
 from steptime.guide.results import Comparison, Coverage, Point, Result, RunList, Scaling

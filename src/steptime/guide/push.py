@@ -13,10 +13,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from steptime.errors import StoreError, UsageError
+from steptime.core.errors import StoreError, UsageError
+from steptime.core.schema import Record
 from steptime.guide.logs import log_of
 from steptime.guide.upload import MOST_RECORD, PATH, Parcel, Receipt
-from steptime.schema import Record
 from steptime.store.files import Store
 
 PARCEL_BYTES, PARCEL_RECORDS = 8_000_000, 500

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from steptime.core.schema import FAILURES, OK
+from steptime.core.stats.student import quantile
 from steptime.guide import figures
 from steptime.guide.dimensions import NOT_RUN, STORED_MEASURES, dimension, in_order
 from steptime.guide.figures import Figure
@@ -16,8 +18,6 @@ from steptime.guide.results import Point, Result
 from steptime.guide.select import Select, narrowed, passes
 from steptime.guide.state import View
 from steptime.guide.warnings import warnings_of
-from steptime.schema import FAILURES, OK
-from steptime.stats.student import quantile
 from steptime.store import rollup
 from steptime.store.snapshot import Snapshot
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.guide.results import Mean, Point, Result
 from steptime.guide.warnings import counted
 

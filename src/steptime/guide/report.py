@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from steptime.errors import SteptimeError
+from steptime.core.errors import SteptimeError
+from steptime.core.schema import OK
 from steptime.guide import assets, steps, vega
 from steptime.guide.answers import without_steps
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
@@ -25,7 +26,6 @@ from steptime.guide.notation import Filters
 from steptime.guide.results import plain
 from steptime.guide.select import passes
 from steptime.plan.repeat import repeat_command
-from steptime.schema import OK
 
 Column = dict[str, Any] | list[Any]
 DIGITS = 6

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
+from steptime.core.schema import Record
 from steptime.guide.results import Point, Result, RunList
 from steptime.guide.select import Select, narrowed
 from steptime.guide.state import View
-from steptime.schema import Record
 from steptime.store.files import Store
 from steptime.store.index import COLUMNS
 from steptime.store.lookup import read_at

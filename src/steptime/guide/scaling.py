@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from steptime.core.schema import OK
 from steptime.guide import figures
 from steptime.guide.dimensions import dimension, in_order
 from steptime.guide.notation import Filters
@@ -14,7 +15,6 @@ from steptime.guide.results import Point, Scaling, ScalingLine, ScalingPoint
 from steptime.guide.select import Select, narrowed
 from steptime.guide.state import View
 from steptime.guide.warnings import counted, left_out
-from steptime.schema import OK
 from steptime.store.snapshot import Snapshot
 
 MOST_LINES = 20

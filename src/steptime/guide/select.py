@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.guide import notation
 from steptime.guide.dimensions import DIMENSIONS, LABEL_PREFIX, Dimension, dimension
 from steptime.guide.notation import Filters

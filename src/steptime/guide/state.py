@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, quote
 
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 from steptime.guide import notation
 from steptime.guide.dimensions import dimension, measure
 from steptime.guide.notation import Filters

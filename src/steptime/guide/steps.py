@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from steptime.core.schema import Record
 from steptime.guide.forms import Spec, fill, hole, when
 from steptime.guide.layers import reference, top
 from steptime.guide.theme import look_of, sized
-from steptime.schema import Record
 
 MOST_STEPS = 1500
 """more are thinned out: of every stretch the fastest and the slowest step are kept"""

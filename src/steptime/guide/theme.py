@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.guide.dimensions import Measure
 from steptime.guide.forms import Spec
 

@@ -19,12 +19,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from steptime.errors import SteptimeError, StoreError
+from steptime.core.errors import SteptimeError, StoreError
+from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Record
+from steptime.core.stats.invariants import broken_invariant
 from steptime.guide.engine import Guide
 from steptime.guide.gate import refuse
 from steptime.guide.logs import LOG_BYTES, keep_log
-from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Record
-from steptime.stats.invariants import broken_invariant
 from steptime.store.files import Store
 
 PATH = "/api/records"

@@ -13,7 +13,7 @@ from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from steptime.errors import SetupError
+from steptime.core.errors import SetupError
 
 BUNDLE = "vega.js.gz"
 

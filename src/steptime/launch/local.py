@@ -17,12 +17,12 @@ from typing import IO, Any
 
 import msgspec
 
-from steptime.atomic import write_text
-from steptime.launch.nursery import Child, Nursery
-from steptime.launch.pack import put_worker
-from steptime.machine.describe import describe
-from steptime.machine.memory import usable_bytes
-from steptime.schema import Failure, Job, Record, to_json
+from steptime.core.atomic import write_text
+from steptime.core.machine.describe import describe
+from steptime.core.machine.memory import usable_bytes
+from steptime.core.schema import Failure, Job, Record, to_json
+from steptime.launch.fork_server import Child, Nursery
+from steptime.launch.worker_file import put_worker
 
 LOG = "log.txt"
 HEARTBEAT_SECONDS = 30.0

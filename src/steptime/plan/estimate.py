@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from steptime.schema import OK, Budget, Case, Record, case_key
+from steptime.core.schema import OK, Budget, Case, Record, case_key
 
 START_SECONDS = 5.0
 """of a worker, where nothing is known: interpreter, framework, model"""

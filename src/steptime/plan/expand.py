@@ -15,17 +15,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.backends.base import find, names
+from steptime.core.backends.base import find, names
+from steptime.core.errors import UsageError
+from steptime.core.machine.cpus import usable_threads
+from steptime.core.models import zoo
+from steptime.core.schema import Case
 from steptime.environments.install import environment
-from steptime.errors import UsageError
-from steptime.machine.cpus import usable_threads
-from steptime.models import zoo
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import DEFAULTS, INSTALLED
 from steptime.plan.finish import Finisher
 from steptime.plan.formulas import Formulas
 from steptime.plan.plan import CaseValues, Plan, Values
-from steptime.schema import Case
 
 MOST_CASES = 1_000_000
 Step = Callable[[CaseValues], None]

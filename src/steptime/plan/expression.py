@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in")
 FUNCTIONS = ("min", "max")

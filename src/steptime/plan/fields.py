@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from steptime.backends.base import names as backend_names
-from steptime.data.places import checked_data, checked_store
-from steptime.errors import UnknownName, UsageError
-from steptime.models import zoo
+from steptime.core.backends.base import names as backend_names
+from steptime.core.data.places import checked_data, checked_store
+from steptime.core.errors import UnknownName, UsageError
+from steptime.core.models import zoo
+from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case
 from steptime.plan.expression import Scalar
-from steptime.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case
 
 LARGEST_BATCH = 2**31 - 1
 INSTALLED = ("installed", "all")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 from steptime.plan import locate
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import FIELDS, OPEN_GROUPS, check, flat, group_of, is_key, shown

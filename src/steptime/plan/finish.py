@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from steptime.backends.base import check_options, find
-from steptime.errors import SteptimeError, UsageError
-from steptime.models import zoo
+from steptime.core.backends.base import check_options, find
+from steptime.core.errors import SteptimeError, UsageError
+from steptime.core.models import zoo
+from steptime.core.schema import Budget, Case, option_value
 from steptime.plan.fields import GROUPS, check, group_of
 from steptime.plan.plan import CaseValues, Plan
-from steptime.schema import Budget, Case, option_value
 
 known_backend = cache(find)
 """find looks into the folder of backends each time"""

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from steptime.backends.base import find
-from steptime.errors import UnknownName, UsageError
-from steptime.models import zoo
+from steptime.core.backends.base import find
+from steptime.core.errors import UnknownName, UsageError
+from steptime.core.models import zoo
+from steptime.core.schema import Budget
 from steptime.plan.evaluate import Value, evaluate
 from steptime.plan.expression import ExpressionError, names
 from steptime.plan.fields import FIELDS, check, group_of, shown
 from steptime.plan.plan import CaseValues, Formula, Plan
-from steptime.schema import Budget
 
 COMPUTED: dict[str, tuple[str, ...]] = {
     "replicas": ("devices", "nodes"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from steptime.errors import UsageError
+from steptime.core.errors import UsageError
 from steptime.plan.expression import Node, Scalar, names
 from steptime.plan.parse import parse
 

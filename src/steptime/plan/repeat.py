@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from steptime.schema import Case
+from steptime.core.schema import Case
 
 
 def repeat_command(case: Case) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from steptime.errors import UnknownName
+from steptime.core.errors import UnknownName
 from steptime.plan.file import plan_of
 from steptime.plan.plan import Plan
 

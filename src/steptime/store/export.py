@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Sequence
 
-from steptime.schema import OK
+from steptime.core.schema import OK
 from steptime.store.index import COLUMNS, Row
 
 PSC_COLUMNS = ("mean_speed", "Mean_Time_Per_Step", "speed_uncertainty", "Speed_Jitter", "gpu_type", "num_gpu", "staged_from")

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from steptime.atomic import write_bytes, write_text
-from steptime.errors import StoreError, UnknownName, UsageError
-from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Record, to_json
+from steptime.core.atomic import write_bytes, write_text
+from steptime.core.errors import StoreError, UnknownName, UsageError
+from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Record, to_json
 
 STALE_SECONDS = 3600.0
 """a temporary file this old was left by a writer that died"""

@@ -15,7 +15,7 @@ from typing import Any, Union
 import msgspec
 import numpy as np
 
-from steptime.schema import FAILURES, OK, SCHEMA_VERSION, Allocation, Case, Machine, Printed, Record, Software, Source
+from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Allocation, Case, Machine, Printed, Record, Software, Source
 from steptime.store.index import Row, row_of
 
 DIMENSIONS = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from steptime.errors import UnknownName
-from steptime.schema import OK, Case, Printed, Record
+from steptime.core.errors import UnknownName
+from steptime.core.schema import OK, Case, Printed, Record
 from steptime.store.files import Damaged, Store
 
 COLUMNS = (
@@ -152,7 +152,7 @@ def device_name(record: Record) -> str:
 @lru_cache(maxsize=256)
 def _gpu_name(raw: str) -> str:
     """In the spelling of imported records, so that both stand under one name."""
-    from steptime.store.importing.names import device
+    from steptime.store.names import device
 
     return device(raw)[0] or raw
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from steptime.errors import StoreError, UnknownName, UsageError
-from steptime.schema import Record
+from steptime.core.errors import StoreError, UnknownName, UsageError
+from steptime.core.schema import Record
 from steptime.store.files import Store
 from steptime.store.index import COLUMNS, Index, Row, index
 

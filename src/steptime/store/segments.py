@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from steptime.atomic import write_bytes
-from steptime.machine.cpus import usable_threads
+from steptime.core.atomic import write_bytes
+from steptime.core.machine.cpus import usable_threads
 from steptime.store import rollup, tables
 from steptime.store.files import Damaged, Store
 from steptime.store.flatten import DIMENSIONS, FIGURES, TEXTS, Flattener
-from steptime.store.hands import MOST_HANDS, outcomes
 from steptime.store.intake import Outcome, Share, cut, take_in
+from steptime.store.process_pool import MOST_HANDS, outcomes
 
 if TYPE_CHECKING:
     import duckdb

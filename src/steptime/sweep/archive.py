@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from steptime.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 from steptime.store.files import Store, records_in
 from steptime.sweep.live import running
 from steptime.sweep.remote_status import jobs_of

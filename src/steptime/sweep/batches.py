@@ -9,17 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from steptime.backends.base import find
+from steptime.core.backends.base import find
+from steptime.core.schema import Case, Job, case_key, to_json
 from steptime.environments.choose import interpreter
-from steptime.launch.pack import put_worker
-from steptime.launch.request import Request, chunks, device_of, request_of, request_words
-from steptime.launch.script import Script, Task, script_text
-from steptime.launch.site import Site
-from steptime.schema import Case, Job, case_key, to_json
+from steptime.launch.worker_file import put_worker
+from steptime.schedulers.journal import Book, Entry, Submission
+from steptime.schedulers.request import Request, chunks, device_of, request_of, request_words
+from steptime.schedulers.script import Script, Task, script_text
+from steptime.schedulers.site import Site
 from steptime.store.files import Store, new_id
 from steptime.store.index import case_words
 from steptime.sweep.state import Sweep, folder_of, job_folder
-from steptime.sweep.submission import Book, Entry, Submission
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from steptime.backends.base import find
+from steptime.core.backends.base import find
+from steptime.core.errors import StoreError
+from steptime.core.schema import OK, Case, Job, Record
+from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
-from steptime.errors import StoreError
+from steptime.launch.fork_server import Nurseries
 from steptime.launch.local import Ending, failure, record_of, run_worker
-from steptime.launch.nursery import Nurseries
-from steptime.probe.memory import Finding
-from steptime.probe.search import Prober
-from steptime.schema import OK, Case, Job, Record
-from steptime.stats.invariants import PEAK_MARGIN, broken_invariant
+from steptime.probe.findings import Finding
+from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id
 from steptime.sweep.state import Sweep, folder_of, job_folder
 

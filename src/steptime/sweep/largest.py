@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from steptime.errors import CaseFailed
+from steptime.core.errors import CaseFailed
 
 LARGEST_BATCH = 2**31 - 1
 PRECISION = 16

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from steptime.errors import UsageError
-from steptime.schema import Case, Record
+from steptime.core.errors import UsageError
+from steptime.core.schema import Case, Record
 from steptime.store.index import case_words
 
 LOCK, LIVE = "lock", "live.json"

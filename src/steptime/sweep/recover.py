@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from steptime.core.schema import Job
 from steptime.launch.local import Ending, failure, record_of
-from steptime.schema import Job
 from steptime.store.files import Store, records_in
 from steptime.sweep.state import Sweep, folder_of
 

@@ -13,18 +13,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from steptime.errors import StoreError, Unsupported
-from steptime.launch.request import request_of
-from steptime.launch.site import Site
-from steptime.launch.slurm import Full, NoAnswer, Refused, Slurm
-from steptime.schema import Case, Failure, Record, case_key
+from steptime.core.errors import StoreError, Unsupported
+from steptime.core.schema import Case, Failure, Record, case_key
+from steptime.schedulers.journal import Book, Submission, Try
+from steptime.schedulers.request import request_of
+from steptime.schedulers.site import Site
+from steptime.schedulers.slurm.commands import Full, NoAnswer, Refused, Slurm
 from steptime.store.files import Store, new_id, records_in
 from steptime.sweep.batches import Batch, batches, prepare
 from steptime.sweep.live import LiveFile, holding, running
 from steptime.sweep.run import Settings
 from steptime.sweep.settle import Settler
 from steptime.sweep.state import Sweep, folder_of, site_of_sweep
-from steptime.sweep.submission import Book, Submission, Try
 from steptime.sweep.verdicts import best_of, contended, runs_again
 
 TICK_SECONDS = 0.5

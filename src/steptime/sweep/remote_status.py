@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from steptime.errors import UsageError
-from steptime.launch.slurm import NoAnswer, Refused, Slurm
-from steptime.launch.slurm_state import reason_words
+from steptime.core.errors import UsageError
+from steptime.schedulers.journal import Book
+from steptime.schedulers.slurm.commands import NoAnswer, Refused, Slurm
+from steptime.schedulers.slurm.states import reason_words
 from steptime.store.files import Store
 from steptime.sweep.state import Sweep, folder_of
-from steptime.sweep.submission import Book
 
 
 @dataclass(frozen=True)

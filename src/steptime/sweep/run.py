@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from steptime.core.machine.describe import describe
+from steptime.core.schema import Case, Failure, Record, case_key
+from steptime.launch.fork_server import Nurseries
 from steptime.launch.local import HEARTBEAT_SECONDS
-from steptime.launch.nursery import Nurseries
-from steptime.launch.turn import turn
-from steptime.machine.describe import describe
-from steptime.probe.search import Prober
-from steptime.schema import Case, Failure, Record, case_key
+from steptime.launch.machine_lock import turn
+from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id, records_in
 from steptime.sweep.case import Bench, run_case
 from steptime.sweep.live import LiveFile, holding

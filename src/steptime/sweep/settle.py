@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
+from steptime.core.schema import Allocation, Case, Failure, Record
 from steptime.launch.local import log_tail
-from steptime.launch.site import Site
-from steptime.launch.slurm import Slurm
-from steptime.launch.slurm_state import Accounted, Evidence, Queued, is_hopeless, verdict
-from steptime.schema import Allocation, Case, Failure, Record
+from steptime.schedulers.journal import Book, Entry, Submission, Try
+from steptime.schedulers.site import Site
+from steptime.schedulers.slurm.commands import Slurm
+from steptime.schedulers.slurm.states import Accounted, Evidence, Queued, is_hopeless, verdict
 from steptime.store.files import Store
 from steptime.sweep.state import Sweep
-from steptime.sweep.submission import Book, Entry, Submission, Try
 
 SETTLE_SECONDS = 3.0
 """between the end of a job and a judgement without its record: accounting and file systems lag"""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from steptime.atomic import write_text
-from steptime.errors import StoreError, UnknownName, UsageError
-from steptime.launch.site import Site
-from steptime.schema import Case, case_key
+from steptime.core.atomic import write_text
+from steptime.core.errors import StoreError, UnknownName, UsageError
+from steptime.core.schema import Case, case_key
+from steptime.schedulers.site import Site
 from steptime.store.files import Store, new_id
 
 SITE = "site.json"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.schema import OK, Case, Record, case_key
+from steptime.core.schema import OK, Case, Record, case_key
 from steptime.store.files import Store
 from steptime.sweep import live, remote_status
 from steptime.sweep.state import Sweep, folder_of, sweeps

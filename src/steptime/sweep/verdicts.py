@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from steptime.schema import OK, Case, Record, case_key
+from steptime.core.schema import OK, Case, Record, case_key
 
 RETRIES = ("", "failed", "contended", "all")
 TRUST = {"clean": 0, "noisy": 1, "unknown": 2, "contended": 3}

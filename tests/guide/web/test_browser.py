@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from steptime.core.schema import Case
 from steptime.guide.theme import THEMES
-from steptime.schema import Case
 from tests.guide.demo import HOSTILE, record
 
 pytestmark = pytest.mark.real

@@ -10,10 +10,10 @@ import pytest
 
 from steptime.guide.answers import run_answer
 from steptime.guide.engine import Guide
+from steptime.importing.recognise import read
 from steptime.store.files import Store
-from steptime.store.importing.recognise import read
 from tests.guide.web.conftest import Visit
-from tests.store.importing.samples import KINETO
+from tests.importing.samples import KINETO
 
 STEPTIME = Path(sys.executable).with_name("steptime")
 

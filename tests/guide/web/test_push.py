@@ -16,14 +16,14 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from steptime.errors import StoreError, UsageError
+from steptime.core.errors import StoreError, UsageError
+from steptime.core.schema import Case, Record, case_key
 from steptime.guide import upload
 from steptime.guide.app import application
 from steptime.guide.logs import log_path
 from steptime.guide.push import target_of
-from steptime.schema import Case, Record, case_key
 from steptime.store.files import Store
-from tests.stats.test_invariants import record as measured
+from tests.core.stats.test_invariants import record as measured
 
 TOKEN = "a token of the test"
 STEPTIME = Path(sys.executable).with_name("steptime")

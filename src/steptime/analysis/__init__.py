@@ -1,0 +1,1 @@
+"""What figures say about each other."""

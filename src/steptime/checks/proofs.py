@@ -1,0 +1,68 @@
+"""Which backends were proven here, in which version: kept under STEPTIME_HOME/proofs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from steptime.checks.parity_run import ask
+from steptime.checks.parity_tolerances import limits_of, objections
+from steptime.core.atomic import write_text
+from steptime.core.backends.base import find
+from steptime.core.machine.home import home
+from steptime.core.parity.answer import Question
+from steptime.core.parity.families import covering
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One look at every operator: which families agreed, which the framework cannot do, which are wrong and why."""
+
+    backend: str
+    version: str
+    precision: str
+    steps: int
+    when: str
+    same: list[str] = field(default_factory=list)
+    unsupported: dict[str, str] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        if self.wrong:
+            name, why = next(iter(self.wrong.items()))
+            return f"NO: {name}: {why}"
+        lacking = f", {len(self.unsupported)} unsupported" if self.unsupported else ""
+        return f"{len(self.same)} families in {self.precision}{lacking}"
+
+
+def prove(name: str, version: str, python: Path) -> Proof:
+    """Asks the backend about the covering families, and remembers the answer."""
+    backend = find(name)
+    precision = "fp64" if "fp64" in backend.precisions else "fp32"
+    steps = 0 if "training" not in backend.phases else 2 if precision == "fp64" else 1
+    answers = ask(Question(name, list(covering()), precision, steps, options=dict(backend.proof_options)), python)
+    limits = limits_of(backend, precision)
+    lacking = {family: figures["unsupported"] for family, figures in answers.items() if "unsupported" in figures}
+    wrong = {family: "; ".join(found) for family, figures in answers.items() if (found := objections(figures, limits))}
+    same = [family for family in answers if family not in lacking and family not in wrong]
+    proof = Proof(name, version, precision, steps, f"{datetime.now(UTC):%Y-%m-%d}", same, lacking, wrong)
+    path_of(name).parent.mkdir(parents=True, exist_ok=True)
+    write_text(path_of(name), msgspec.json.encode(proof).decode())
+    return proof
+
+
+def recalled(name: str, version: str = "") -> Proof | None:
+    """Of this version, if one is given; what cannot be read was never proven."""
+    try:
+        proof = msgspec.json.decode(path_of(name).read_bytes(), type=Proof)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return proof if proof.version == version or not version else None
+
+
+def path_of(name: str) -> Path:
+    return home() / "proofs" / f"{name}.json"

@@ -1,0 +1,103 @@
+"""Does a site work? Tiny jobs prove each backend on each device type, and each directory on each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from steptime.core.backends.base import find, names
+from steptime.core.schema import OK, Budget, Case, Record
+from steptime.environments.install import environment
+from steptime.schedulers.directories_script import RESULT, directories_text, parse_directories
+from steptime.schedulers.request import request_of, request_words
+from steptime.schedulers.site import Site
+from steptime.schedulers.slurm.commands import NoAnswer, Refused, Slurm
+from steptime.store.files import Store, new_id
+from steptime.sweep import state
+from steptime.sweep.remote import Silent, run_on_site
+from steptime.sweep.run import Settings
+
+TRIAL = Budget(min_steps=2, max_steps=5, max_seconds=20.0, limit_seconds=180.0)
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str
+    """device k80 | backend pytorch on k80 | directory scratch on k80"""
+    works: bool
+    seen: str
+
+
+def check_site(site: Site, folder: Path, patience_seconds: float, say: Callable[[str], None]) -> Iterator[Finding]:
+    """`folder`: where the jobs and their logs are; the nodes must see it."""
+    slurm, store = Slurm(), Store(folder)
+    store.prepare()
+    jobs = {kind: _look(site, kind, folder, slurm) for kind in site.devices} if site.directories else {}
+    cases = [trial(site, backend, kind) for kind in site.devices for backend in backends_of(site)]
+    sweep = state.begin(store, cases, "check", site)
+    for record in run_on_site(store, sweep, replace(site, retries=0), Settings(contended_rounds=0), _Says(say)):
+        yield _finding(site, record)
+    for kind, job in jobs.items():
+        yield from _directories(site, kind, folder / f"directories-{kind}", job, slurm, patience_seconds)
+
+
+def backends_of(site: Site) -> list[str]:
+    """Those that the site speaks of; else those that have an environment here; at least one that needs none."""
+    ready = [name for name in names() if find(name).environment_name and environment(find(name).environment_name).ready]
+    return list(site.backends) or ready or ["reference"]
+
+
+def trial(site: Site, backend: str, kind: str) -> Case:
+    phases = find(backend).phases
+    counts = site.devices[kind].counts
+    case = Case("mnist_cnn", backend, 8, device=kind, devices=min(counts, default=1), budget=TRIAL)
+    return replace(case, phase="training" if "training" in phases else phases[0])
+
+
+def _finding(site: Site, record: Record) -> Finding:
+    case, given = record.case, record.allocation
+    what = f"{case.backend} on {request_words(request_of(site, case))}"
+    if record.status == OK and given and record.software:
+        queue = f", {given.queue_seconds:.0f} s in the queue" if given.queue_seconds is not None else ""
+        ran = f"{record.software.framework} {record.software.framework_version} on {given.ran_on}"
+        return Finding(what, True, f"job {given.job} on {','.join(given.nodes)}{queue}; {ran}")
+    return Finding(what, False, f"{record.status}: {record.message}")
+
+
+def _look(site: Site, kind: str, folder: Path, slurm: Slurm) -> str:
+    """The job that looks at the directories, or why there is none."""
+    place = folder / f"directories-{kind}"
+    place.mkdir()
+    case = trial(site, "null", kind)
+    text = directories_text(site, request_of(site, case), str(place))
+    (place / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
+    try:
+        return slurm.submit(place, f"steptime-{new_id()}")
+    except (Refused, NoAnswer) as problem:
+        return f"no job: {problem}"
+
+
+def _directories(site: Site, kind: str, folder: Path, job: str, slurm: Slurm, patience_seconds: float) -> Iterator[Finding]:
+    until = time.monotonic() + patience_seconds
+    while job.isdigit() and not (folder / RESULT).exists() and time.monotonic() < until:
+        time.sleep(0.5)
+    if not (folder / RESULT).exists():
+        why = f"job {job} has not told after {patience_seconds:g} s" if job.isdigit() else job
+        if job.isdigit():
+            slurm.cancel([job])
+        yield Finding(f"directories on {kind}", False, why)
+        return
+    for name, problem, seen in parse_directories((folder / RESULT).read_text(errors="replace")):
+        yield Finding(f"directory {name} on {kind}", not problem, problem or seen)
+
+
+@dataclass(frozen=True)
+class _Says(Silent):
+    """Passes on what is said, and shows nothing of the cases."""
+
+    told: Callable[[str], None]
+
+    def say(self, line: str) -> None:
+        self.told(line)

@@ -1,0 +1,214 @@
+"""What a backend is. The defaults make the smallest one a few lines (see null.py).
+
+Importing a backend's file must not import its framework: the outer half reads names, phases and options from it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.errors import UnknownName, Unsupported, UsageError
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case, Option
+
+Array = np.ndarray[Any, Any]
+Weights = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a framework says of itself once it runs."""
+
+    framework: str
+    version: str
+    threads: Optional[int] = None
+    precision: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+
+
+class Program:
+    """A model on a device, ready to step. `clock` is monotonic seconds; a fake may bring its own."""
+
+    clock: Callable[[], float] = staticmethod(time.perf_counter)
+
+    def step(self) -> None:
+        """Starts the processing of one batch."""
+        raise NotImplementedError
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """The batch of the next step. The arrays are filled anew when that step has ended."""
+        raise Unsupported("this backend takes no new batch once it is built")
+
+    def wait(self) -> None:
+        """Returns when every started step has really ended."""
+
+    def loss(self) -> Optional[float]:
+        """Of the last step, if there was one."""
+        return None
+
+    def outputs(self) -> Array:
+        """The model's outputs for its batch in inference mode, as float64."""
+        raise Unsupported("this backend computes nothing")
+
+    def weights(self) -> dict[str, Array]:
+        """All parameters and running statistics in the graph's layout."""
+        raise Unsupported("this backend computes nothing")
+
+    def device_peak_bytes(self) -> Optional[int]:
+        return None
+
+
+@dataclass(frozen=True)
+class Team:
+    """The ranks of a case, as one of them sees it; rank 0 is at `address`, where `port` is kept for the framework."""
+
+    rank: int
+    local_rank: int
+    size: int
+    address: str
+    port: int
+    listener: int
+    """on rank 0 the descriptor of a socket that listens there, else -1; whoever joins closes it"""
+    timeout_seconds: float
+
+
+class Backend:
+    name = ""
+    phases: tuple[str, ...] = ("training", "inference")
+    precisions: tuple[str, ...] = ("fp32",)
+    devices: tuple[str, ...] = ("cpu",)
+    options: Mapping[str, Option] = {}
+    environment_name = ""
+    """the environment that `steptime setup` makes for it; empty: steptime's own interpreter will do"""
+    instruction_caps: tuple[dict[str, str], ...] = ()
+    """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
+
+    replicates = False
+    """whether several ranks can train one model together"""
+    feeds = False
+    """whether its programs take a new batch for every step"""
+    real = True
+    """whether its speed says anything of the machine; null and fake do not compute"""
+    probes = True
+    """whether there is anything to find out about it on a machine"""
+    computes = True
+    """whether it has outputs and weights that can be compared with the reference's"""
+    ways: tuple[dict[str, Option], ...] = ()
+    """options under which it computes by other code, to be compared with the reference too"""
+    looser: Mapping[str, tuple[float, str]] = {}
+    """a figure of the comparison, or an optimiser, that may be further off than the rule says: how far, and why"""
+    proof_options: Mapping[str, Option] = {}
+    proof_environment: Mapping[str, str] = {}
+    """what spares time where only the result counts, such as a lower level of optimisation"""
+    probe_options: tuple[str, ...] = ()
+    """options that change what a probe finds"""
+
+    def environment(self, case: Case) -> dict[str, str]:
+        """Variables to set before the framework is imported."""
+        return thread_variables(case.threads)
+
+    def preload(self) -> None:
+        """Imports what every case needs and nothing more, in a process that will fork: no threads, no devices."""
+
+    def start(self, case: Case) -> None:
+        """Imports the framework and gives it the case's threads."""
+
+    def check(self, case: Case) -> None:
+        """Raises Unsupported for what this backend cannot do here. Called after start."""
+        for what, asked, known in (
+            ("phase", case.phase, self.phases),
+            ("precision", case.precision, self.precisions),
+            ("device", case.device, self.devices),
+        ):
+            if asked not in known:
+                raise Unsupported(f"{self.name} has no {what} {asked}; it has {', '.join(known)}")
+        if case.data != "synthetic" and not self.feeds:
+            raise Unsupported(
+                f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
+            )
+        if case.replicas > 1 and not self.replicates:
+            raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
+
+    def join(self, case: Case, team: Team) -> None:
+        """Connects this rank with the others. Called after check, before build, where a case has several ranks."""
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        raise NotImplementedError
+
+    def facts(self, case: Case) -> Facts:
+        """Called after build."""
+        raise NotImplementedError
+
+    def verdict(self, case: Case) -> str:
+        """Instead of what the counters say of other users of the machine; empty: they are right."""
+        return ""
+
+    def peak_flops(self, case: Case) -> float:
+        """The best rate of a large matrix product at the case's precision, threads and device."""
+        raise Unsupported(f"{self.name} has no measure of the machine's limit")
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+    return {name: str(threads) for name in names}
+
+
+def names() -> list[str]:
+    import steptime.core.backends as package
+
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "base" and not m.name.startswith("_"))
+
+
+def find(name: str) -> Backend:
+    if name not in names():
+        raise UnknownName("backend", name, names())
+    backend = importlib.import_module(f"steptime.core.backends.{name}").BACKEND
+    assert isinstance(backend, Backend)
+    return backend
+
+
+def option(backend: Backend, case: Case, key: str) -> Any:
+    return case.backend_options.get(key, backend.options[key])
+
+
+def check_options(backend: Backend, options: Mapping[str, Option]) -> None:
+    for key, value in options.items():
+        if key not in backend.options:
+            raise UnknownName(f"option of backend {backend.name}", key, backend.options)
+        default = backend.options[key]
+        fits = isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool)
+        if not fits and not (isinstance(default, float) and type(value) is int):
+            kind = type(default).__name__
+            raise UsageError(f"option {key} of backend {backend.name} takes {kind} (default {default!r}), not '{value}'")
+
+
+def best_rate(multiply: Callable[[int], Callable[[], None]], wait: Callable[[], None], sizes: tuple[int, ...]) -> float:
+    """FLOP/s of the fastest square matrix product among `sizes`, from small to large, each given about a third of a second.
+
+    A type that the device only emulates may be a thousand times slower: sizes that would take too long are left out.
+    """
+    best = 0.0
+    for size in sizes:
+        if best and 2.0 * size**3 / best > LONGEST_PRODUCT_SECONDS:
+            break
+        run = multiply(size)
+        run()
+        wait()
+        until = time.perf_counter() + 0.35
+        while time.perf_counter() < until:
+            begin = time.perf_counter()
+            run()
+            wait()
+            best = max(best, 2.0 * size**3 / (time.perf_counter() - begin))
+    return best
+
+
+LONGEST_PRODUCT_SECONDS = 2.0

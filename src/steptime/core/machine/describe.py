@@ -1,0 +1,117 @@
+"""The machine in one frozen description, gathered in milliseconds from /proc and /sys."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from steptime.core.machine.cpus import read, usable_cpus
+from steptime.core.machine.memory import total_bytes, usable_bytes
+from steptime.core.schema import Accelerator, Machine
+
+NOTABLE_FLAGS = (
+    "avx",
+    "avx2",
+    "avx512f",
+    "avx512_bf16",
+    "avx512_fp16",
+    "avx512_vnni",
+    "amx_tile",
+    "amx_bf16",
+    "amx_int8",
+    "asimd",
+    "sve",
+)
+
+
+def describe() -> Machine:
+    info = _cpuinfo()
+    sockets, cores = _topology()
+    flags = set((info.get("flags") or info.get("Features") or "").split())
+    accelerators = _accelerators()
+    machine = Machine(
+        id="",
+        host=platform.node(),
+        cpu=info.get("model name") or platform.processor() or platform.machine(),
+        sockets=sockets,
+        cores=cores,
+        logical_cpus=os.cpu_count() or 1,
+        usable_cpus=usable_cpus(),
+        memory_bytes=total_bytes(),
+        usable_memory_bytes=usable_bytes(),
+        os=_os_name(),
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        virtualised=_virtualised(flags),
+        cpu_flags=[f for f in NOTABLE_FLAGS if f in flags],
+        accelerators=accelerators,
+    )
+    return _with_id(machine)
+
+
+def _with_id(machine: Machine) -> Machine:
+    """What decides speed, and the host: not kernel, quota or software, which may change on the same machine."""
+    from dataclasses import replace
+
+    parts = [machine.host, machine.cpu, machine.sockets, machine.cores, machine.logical_cpus, *machine.cpu_flags]
+    parts += [a.name for a in machine.accelerators]
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).hexdigest()[:12]
+    return replace(machine, id=digest)
+
+
+def _cpuinfo() -> dict[str, str]:
+    """The first processor's entries of /proc/cpuinfo."""
+    first = read(Path("/proc/cpuinfo")).split("\n\n")[0]
+    pairs = (line.partition(":") for line in first.splitlines())
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def _topology() -> tuple[int, int]:
+    """Sockets, and physical cores in all of them."""
+    cores = set()
+    for folder in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology"):
+        cores.add((read(folder / "physical_package_id"), read(folder / "core_id")))
+    if not cores:
+        return 1, os.cpu_count() or 1
+    return len({package for package, _ in cores}), len(cores)
+
+
+def _os_name() -> str:
+    for line in read(Path("/etc/os-release")).splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return platform.platform(terse=True)
+
+
+def _virtualised(flags: set[str]) -> str:
+    if "hypervisor" not in flags:
+        return ""
+    vendor = read(Path("/sys/class/dmi/id/sys_vendor"))
+    return f"virtual machine ({vendor})" if vendor else "virtual machine"
+
+
+def _accelerators() -> list[Accelerator]:
+    """NVIDIA devices by nvidia-smi, which comes with the driver; a driver that does not answer is no accelerator."""
+    if not shutil.which("nvidia-smi"):
+        return []
+    command = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return parse_nvidia_smi(text)
+
+
+def parse_nvidia_smi(text: str) -> list[Accelerator]:
+    found = []
+    for line in text.splitlines():
+        parts = [part.strip() for part in line.split(",")]
+        if len(parts) == 3:
+            found.append(
+                Accelerator(parts[0], int(float(parts[1]) * 2**20) if parts[1].replace(".", "").isdigit() else None, parts[2])
+            )
+    return found

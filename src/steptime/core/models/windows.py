@@ -1,0 +1,31 @@
+"""What frameworks need to know of windows that move over an image, where their own padding cannot say what an operator means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from steptime.core.models import ops
+
+Array = np.ndarray[Any, Any]
+
+
+def reach(op: ops.Window, x: ops.Shape) -> tuple[ops.Pair, ops.Pair]:
+    """The padding of rows and columns, with what windows that hang over the edge (ceil mode) need at the end."""
+    size, kernel, strides, dilation, pads = op.window(x)
+    spans = [(size[i] - 1) * strides[i] + (kernel[i] - 1) * dilation[i] + 1 for i in (0, 1)]
+    ends = [max(pads[i][1], spans[i] - x[i] - pads[i][0]) for i in (0, 1)]
+    return (pads[0][0], ends[0]), (pads[1][0], ends[1])
+
+
+def window_counts(op: ops.AvgPool, x: ops.Shape) -> Array:
+    """How many pixels each window averages. Padding counts if the operator says so; what hangs over the edge never does."""
+    size, kernel, strides, _, pads = op.window(x)
+    axes = []
+    for i in (0, 1):
+        low, high = (-pads[i][0], x[i] + pads[i][1]) if op.count_padding else (0, x[i])
+        begins = np.arange(size[i]) * strides[i] - pads[i][0]
+        axes.append(np.minimum(begins + kernel[i], high) - np.maximum(begins, low))
+    counts: Array = np.outer(*axes).astype(np.float64)
+    return counts

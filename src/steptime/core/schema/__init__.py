@@ -1,0 +1,76 @@
+"""Every type that crosses a process or reaches disk, and its JSON.
+
+Frozen dataclasses that do nothing by themselves. The inner half reads and writes them with the standard
+library (`to_json`, `from_json`); the outer half decodes and validates them with msgspec, from these same classes.
+
+    case.py      what is asked for          machine.py   where it ran
+    record.py    what came of it            profile.py   where its time went
+"""
+
+from steptime.core.schema.case import (
+    OPTIMIZERS,
+    PHASES,
+    PRECISIONS,
+    SCHEMA_VERSION,
+    Budget,
+    Case,
+    Job,
+    Option,
+    ProbeResult,
+    case_key,
+    option_value,
+)
+from steptime.core.schema.encoding import from_json, to_json
+from steptime.core.schema.machine import Accelerator, Machine, Software
+from steptime.core.schema.profile import Profile, ProfileEntry
+from steptime.core.schema.record import (
+    FAILURES,
+    OK,
+    VERDICTS,
+    Allocation,
+    Contention,
+    Cost,
+    Failure,
+    Printed,
+    Record,
+    Resources,
+    Source,
+    Staging,
+    Steps,
+    Summary,
+)
+
+__all__ = [
+    "FAILURES",
+    "OK",
+    "OPTIMIZERS",
+    "PHASES",
+    "PRECISIONS",
+    "SCHEMA_VERSION",
+    "VERDICTS",
+    "Accelerator",
+    "Allocation",
+    "Budget",
+    "Case",
+    "Contention",
+    "Cost",
+    "Failure",
+    "Job",
+    "Machine",
+    "Option",
+    "Printed",
+    "ProbeResult",
+    "Profile",
+    "ProfileEntry",
+    "Record",
+    "Resources",
+    "Software",
+    "Source",
+    "Staging",
+    "Steps",
+    "Summary",
+    "case_key",
+    "from_json",
+    "option_value",
+    "to_json",
+]

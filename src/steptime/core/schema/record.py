@@ -1,0 +1,227 @@
+"""What came of a case: a record and its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+from steptime.core.schema.case import SCHEMA_VERSION, Case
+from steptime.core.schema.machine import Machine, Software
+from steptime.core.schema.profile import Profile
+
+OK = "ok"
+FAILURES = (
+    "unsupported",
+    "out_of_memory",
+    "illegal_instruction",
+    "crash",
+    "timeout",
+    "cancelled",
+    "wrong_result",
+    "node_failure",
+    "launch_failed",
+)
+VERDICTS = ("clean", "noisy", "contended", "unknown")
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The raw samples. Everything in Summary can be computed again from these."""
+
+    seconds: list[float]
+    """every step in order, first and warm-up steps included"""
+    steady_start: int
+    """index of the first step of the steady part"""
+    steady_rule: str
+    stopped_by: str
+    """target | steps | seconds"""
+    loss_steps: list[int] = field(default_factory=list)
+    """after how many steps the losses were read: between blocks of steps, never inside one"""
+    losses: list[Optional[float]] = field(default_factory=list)
+    data_seconds: list[float] = field(default_factory=list)
+    """of each step, the part in which the next batch was fetched and handed over; empty for synthetic data"""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of the steady part."""
+
+    n: int
+    effective_batch: int
+    mean_seconds: float
+    mean_speed: float
+    uncertainty: float
+    jitter: float
+    ci_level: float
+    ci_low: float
+    ci_high: float
+    ci_method: str
+    p50_seconds: float
+    p90_seconds: float
+    p95_seconds: float
+    p99_seconds: float
+    min_seconds: float
+    max_seconds: float
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The figures that another tool printed of steps that it did not keep. None: it did not say."""
+
+    mean_seconds: Optional[float] = None
+    mean_speed: Optional[float] = None
+    uncertainty: Optional[float] = None
+    jitter: Optional[float] = None
+    n: Optional[int] = None
+    """steps that were timed"""
+    p50_seconds: Optional[float] = None
+    p90_seconds: Optional[float] = None
+    p95_seconds: Optional[float] = None
+    p99_seconds: Optional[float] = None
+    min_seconds: Optional[float] = None
+    max_seconds: Optional[float] = None
+    peak_bytes: Optional[int] = None
+    effective_batch: Optional[int] = None
+    """where only the whole is told, not how replicas share it"""
+    others: dict[str, float] = field(default_factory=dict)
+    """figures that have no field here, by the name that says their unit: accuracy, run_seconds, power_watts, ..."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an imported record comes from, precisely enough to look it up again."""
+
+    tool: str
+    file: str
+    line: int
+    sha256: str
+    server: str = ""
+    device: str = ""
+    """the processor's name"""
+    interconnect: str = ""
+    runtime: str = ""
+    raw: dict[str, str] = field(default_factory=dict)
+    """the source's own words, wherever they were translated or have no field of their own"""
+    notes: list[str] = field(default_factory=list)
+    """what was corrected or concluded, and why"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a step asks of the machine, and how near to its limit it ran."""
+
+    parameters: int
+    parameter_bytes: int
+    activation_bytes: int
+    flops_per_step: Optional[float]
+    achieved_flops: Optional[float] = None
+    peak_flops: Optional[float] = None
+    limit_share: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Who else used the machine while the steady steps ran."""
+
+    verdict: str
+    reason: str
+    wall_seconds: float
+    cpu_seconds: float
+    cpu_seconds_per_step: float
+    involuntary_switches: int
+    pressure_share: Optional[float] = None
+    """share of time in which some runnable task waited for a CPU (PSI)"""
+    steal_share: Optional[float] = None
+    foreign_cores: Optional[float] = None
+    """cores' worth of CPU time that other processes used"""
+    runnable_tasks: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Memory, start-up and energy of one worker."""
+
+    peak_bytes: int
+    device_peak_bytes: Optional[int]
+    startup_seconds: float
+    import_seconds: float
+    build_seconds: float
+    first_step_seconds: float
+    compile_seconds: Optional[float]
+    """first step less the steady median, where the backend compiles; else None"""
+    energy_joules: Optional[float] = None
+    """None: no counter here. Never a guess."""
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where real data were read from, and what it took to have them there."""
+
+    store: str
+    """as the case names it"""
+    folder: str
+    bytes: int
+    seconds: float
+    copied: bool
+    """whether this case made the copy; else it was there already"""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a worker ended that gave no figure."""
+
+    exit_code: Optional[int] = None
+    signal: str = ""
+    log_tail: str = ""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What a scheduler gave to a case, and how long that took."""
+
+    site: str
+    job: str
+    """the scheduler's id; of a task of an array: ARRAY_TASK"""
+    partition: str = ""
+    nodes: list[str] = field(default_factory=list)
+    gres: str = ""
+    """the devices that were asked for on each node, as Slurm writes them: gpu:k80:2"""
+    visible_devices: str = ""
+    """CUDA_VISIBLE_DEVICES on the first node"""
+    ran_on: str = ""
+    """cpu | cuda: what the framework really ran on"""
+    queue_seconds: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished case: a measurement or a failure. Immutable once stored."""
+
+    id: str
+    status: str
+    case: Case
+    started: str
+    """UTC, ISO 8601"""
+    message: str = ""
+    sweep: str = ""
+    origin: str = "steptime"
+    steps: Optional[Steps] = None
+    summary: Optional[Summary] = None
+    cost: Optional[Cost] = None
+    contention: Optional[Contention] = None
+    resources: Optional[Resources] = None
+    software: Optional[Software] = None
+    machine: Optional[Machine] = None
+    failure: Optional[Failure] = None
+    allocation: Optional[Allocation] = None
+    """None: measured on the machine that asked for it"""
+    staging: Optional[Staging] = None
+    first_loss: Optional[float] = None
+    last_loss: Optional[float] = None
+    printed: Optional[Printed] = None
+    """imported records only: in the place of the summary, where there are no steps to summarise"""
+    source: Optional[Source] = None
+    """imported records only; origin is then the tool"""
+    profile: Optional[Profile] = None
+    """None: nobody looked where the time went"""
+    schema: int = SCHEMA_VERSION

@@ -1,0 +1,44 @@
+"""When a case has been measured well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steptime.core.schema import Budget
+from steptime.core.stats.interval import effective_steps, mean_interval
+from steptime.core.stats.steady import MINIMUM_WARMUP_STEPS, steady_start
+
+GROWTH = 1.2
+"""looks at the data only after it has grown by this factor: looking after every step would stop on lucky runs"""
+LOOKS = 2
+"""consecutive looks that must find the target met, for the same reason"""
+FEWEST_STEPS = MINIMUM_WARMUP_STEPS + 2
+"""whatever the seconds say: a figure of nothing but first steps would be that of a compiler"""
+EFFECTIVE_STEPS = 16
+"""fewer independent steps say too little of their own dependence to stop on"""
+
+
+class Stopping:
+    """Asked after each block of steps; says what stops the case, or an empty string."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._next_look = 0
+        self._met = 0
+
+    def reason(self, seconds: Sequence[float], spent_seconds: float) -> str:
+        budget = self._budget
+        if len(seconds) >= budget.max_steps:
+            return "steps"
+        if len(seconds) < FEWEST_STEPS:
+            return ""
+        if spent_seconds >= budget.max_seconds:
+            return "seconds"
+        if len(seconds) < max(self._next_look, budget.min_steps):
+            return ""
+        self._next_look = int(len(seconds) * GROWTH) + 1
+        steady = seconds[steady_start(seconds) :]
+        enough = len(steady) >= budget.min_steps and effective_steps(steady) >= min(EFFECTIVE_STEPS, budget.min_steps)
+        met = enough and mean_interval(steady).relative_half_width <= budget.target
+        self._met = self._met + 1 if met else 0
+        return "target" if self._met >= LOOKS else ""

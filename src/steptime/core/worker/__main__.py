@@ -1,0 +1,172 @@
+"""`python steptime-worker.pyz JOB_DIR`: reads job.json there, does what it says, and leaves record.json."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from steptime.core.atomic import write_text
+from steptime.core.schema import Job, from_json, to_json
+
+JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) == 3 and arguments[0] == "--nursery":
+        from steptime.core.worker.fork_server import serve
+
+        return serve(int(arguments[1]), arguments[2])
+    if len(arguments) == 3 and arguments[0] == "--deliver":
+        from steptime.core.worker.deliver import deliver
+
+        return deliver(Path(arguments[1]), Path(arguments[2]), os.environ)
+    if len(arguments) == 2 and arguments[0] == "--parity":
+        from steptime.core.parity.answer import answer
+
+        return answer(Path(arguments[1]))
+    if len(arguments) != 1 or not (Path(arguments[0]) / JOB).is_file():
+        print(f"usage: python steptime-worker.pyz JOB_DIR, a folder with {JOB} in it", file=sys.stderr)
+        return 2
+    return run_folder(Path(arguments[0]))
+
+
+def run_folder(folder: Path) -> int:
+    job = from_json(Job, (folder / JOB).read_text())
+    os.environ.update(job.environment)  # before anything that reads it: numpy and the frameworks come later
+    return perform(job, folder)
+
+
+def perform(job: Job, folder: Path) -> int:
+    from steptime.core.errors import CaseFailed, SteptimeError
+    from steptime.core.worker.events import Events
+    from steptime.core.worker.process_start import process_birth
+
+    born, several = process_birth(), job.kind != "probe" and job.case.replicas > 1
+    if several and _leads(job):
+        return _lead(job, folder, born)
+    events = Events.open()
+    meeting: Any = None
+    try:
+        meeting = _meeting(job) if several else None
+        if meeting:
+            meeting.open()
+        name, content = _result(job, folder, events, born, meeting)
+    except CaseFailed as problem:
+        name, content = RECORD, _failure(job, problem.kind, str(problem), born)
+    except SteptimeError as problem:
+        name, content = RECORD, _failure(job, "unsupported", str(problem), born)
+    except ImportError as problem:
+        traceback.print_exc()
+        message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
+        name, content = RECORD, _failure(job, "launch_failed", message[:500], born)
+    except Exception as problem:  # whatever a framework throws is this case's result, not our end
+        traceback.print_exc()
+        kind, message = _blamed(problem, meeting) if meeting else _explained(problem)
+        name, content = RECORD, _failure(job, kind, message, born)
+    if meeting:
+        if content is not None and content.failure:
+            meeting.fail(content.status, content.message)
+        if meeting.rank.number and (meeting.met or (folder / RECORD).exists()):
+            return 0  # rank 0 speaks for all
+    try:
+        if name:
+            write_text(folder / name, to_json(content))
+    except OSError as problem:  # told through the pipe, since a full disk takes no log either
+        events.send("problem", message=f"cannot write {name}: {problem.strerror}")
+        return 1
+    events.send("end")
+    return 0
+
+
+def _explained(problem: Exception) -> tuple[str, str]:
+    """The kind of failure that an exception is, and its message in one line."""
+    from steptime.core.worker.limits import is_out_of_memory, memory_words
+
+    if is_out_of_memory(problem):
+        return "out_of_memory", memory_words(problem)[:500]
+    lines = str(problem).strip().splitlines() or [""]
+    return "crash", f"{type(problem).__name__}: {lines[0]}"[:500]
+
+
+def _leads(job: Job) -> bool:
+    """Whether this process is to start the ranks of a case: on one machine, where nobody else has."""
+    from steptime.core.backends.base import find, names
+
+    known = job.case.backend in names() and find(job.case.backend).replicates
+    return known and job.case.nodes == 1 and not os.environ.get("MASTER_ADDR")
+
+
+def _lead(job: Job, folder: Path, born: float) -> int:
+    from steptime.core.worker.spawn_ranks import run_ranks
+
+    failed = run_ranks(job, folder)
+    if failed:
+        write_text(folder / RECORD, to_json(_failure(job, *failed, born)))
+    return 0
+
+
+def _meeting(job: Job) -> Any:
+    """Of all ranks, not yet open; None where nobody started any."""
+    from steptime.core.worker.ranks import Meeting, rank_of, silence_seconds
+
+    rank = rank_of(job.case, os.environ)
+    if rank is None:
+        return None
+    return Meeting(rank, job.id, silence_seconds(job.case))
+
+
+def _blamed(problem: Exception, meeting: Any) -> tuple[str, str]:
+    """Of several ranks: another one's failure, if that is what broke this one."""
+    found = meeting.blame() if meeting.rank.number == 0 else None
+    if found:
+        return found.kind, str(found)
+    kind, message = _explained(problem)
+    return ("timeout" if "timed out" in message.lower() else kind), message
+
+
+def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> tuple[str, Any]:
+    if job.kind == "probe":
+        from steptime.core.worker.probe import probed
+
+        return PROBE, probed(job)
+    if job.kind == "parity":
+        from steptime.core.worker.parity import write_parity
+
+        write_parity(job, folder, meeting)
+        return "", None
+    from steptime.core.worker.measure import measured
+
+    return RECORD, measured(job, events, born, meeting)
+
+
+def _failure(job: Job, kind: str, message: str, born: float) -> Any:
+    from steptime.core.machine.describe import describe
+    from steptime.core.schema import Failure, Record
+    from steptime.core.worker.process_start import utc
+
+    return Record(
+        id=job.id,
+        status=kind,
+        case=job.case,
+        started=utc(born),
+        message=message,
+        sweep=job.sweep,
+        machine=describe(),
+        failure=Failure(),
+    )
+
+
+def finish(code: int) -> None:
+    """Ends at once: a framework's threads at exit must not turn a finished record into a crash."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    finish(main(sys.argv[1:]))

@@ -1,0 +1,63 @@
+"""`python steptime-worker.pyz --deliver JOB_DIR STORE`: a batch job's last act, its record put into the store.
+
+So a job needs nobody who waits for it, and one that a person submits by hand leaves a record like any other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Optional
+
+from steptime.core.atomic import write_text
+from steptime.core.schema import Allocation, Job, Record, from_json, to_json
+
+
+def deliver(folder: Path, store: Path, environment: Mapping[str, str]) -> int:
+    try:
+        record = from_json(Record, (folder / "record.json").read_text())
+        job = from_json(Job, (folder / "job.json").read_text())
+    except (OSError, ValueError, TypeError) as problem:
+        print(f"steptime: no record to deliver: {problem}", file=sys.stderr)
+        return 1
+    allocation = allocation_of(environment, job)
+    whole = replace(record, id=record_id(job, allocation.job), allocation=allocation)
+    target = store / "records" / whole.started[:4] / whole.started[5:7]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        write_text(target / f"{whole.id}.json", to_json(whole))
+    except OSError as problem:
+        print(f"steptime: cannot write to {target}: {problem.strerror}; the record stays in {folder}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def record_id(job: Job, batch_job: str) -> str:
+    """Each try of a case is a record of its own, and whoever stores it gives it the same name."""
+    return f"{job.id}-{batch_job}"
+
+
+def allocation_of(environment: Mapping[str, str], job: Job) -> Allocation:
+    nodes = environment.get("STEPTIME_NODES", "")
+    return Allocation(
+        site=environment.get("STEPTIME_SITE", ""),
+        job=environment.get("STEPTIME_JOB", ""),
+        partition=environment.get("SLURM_JOB_PARTITION", ""),
+        nodes=nodes.split(",") if nodes else [],
+        gres=environment.get("STEPTIME_GRES", ""),
+        visible_devices=environment.get("CUDA_VISIBLE_DEVICES", ""),
+        ran_on=job.device or job.case.device,
+        queue_seconds=queue_seconds(environment.get("STEPTIME_QUEUED", "")),
+    )
+
+
+def queue_seconds(times: str) -> Optional[float]:
+    """'SUBMITTED STARTED', both of the same clock."""
+    try:
+        submitted, started = (datetime.fromisoformat(word) for word in times.split())
+    except ValueError:
+        return None
+    return (started - submitted).total_seconds()

@@ -1,0 +1,54 @@
+"""Makes running out of memory a clean failure of this process instead of a visit by the kernel's killer."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import resource
+from pathlib import Path
+
+from steptime.core.errors import CaseFailed
+from steptime.core.machine.memory import available_bytes, usable_bytes
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case
+
+OUT_OF_MEMORY = re.compile(
+    r"out of memory|n[o']t (enough memory|allocate memory)|cannot allocate|bad_alloc|RESOURCE_EXHAUSTED", re.I
+)
+BYTES = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "int8": 1}
+
+
+def guard_memory(case: Case) -> None:
+    """Allocations beyond what is free now fail at once; if the killer comes all the same, it comes for us."""
+    if case.device == "cpu":
+        resource.setrlimit(resource.RLIMIT_DATA, (available_bytes(), resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    with contextlib.suppress(OSError):  # not Linux, or not allowed: only a precaution is lost
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def refuse_hopeless(graph: Graph, case: Case) -> None:
+    """Inputs and weights alone beyond the machine's memory need no attempt."""
+    inputs = 4 * case.batch * _elements(graph.input.shape)
+    weights = BYTES[case.precision] * graph.parameter_count
+    if case.device == "cpu" and inputs + weights > usable_bytes():
+        needs = f"inputs and weights alone take {(inputs + weights) / 1e9:.1f} GB"
+        raise CaseFailed("out_of_memory", f"batch {case.batch}: {needs}, of {usable_bytes() / 1e9:.1f} GB usable")
+
+
+def is_out_of_memory(problem: BaseException) -> bool:
+    named = type(problem).__name__ in ("MemoryError", "OutOfMemoryError", "_ArrayMemoryError")
+    return isinstance(problem, MemoryError) or named or bool(OUT_OF_MEMORY.search(str(problem)))
+
+
+def memory_words(problem: BaseException) -> str:
+    """The sentence of the message that speaks of memory, without where in the framework it was raised."""
+    sentences = re.split(r"(?<=[.\]])\s+", str(problem).strip().splitlines()[0] if str(problem).strip() else "")
+    telling = [sentence for sentence in sentences if OUT_OF_MEMORY.search(sentence)]
+    return telling[0] if telling else f"{type(problem).__name__}: {' '.join(sentences)}"
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total

@@ -1,0 +1,229 @@
+"""One case from its description to its record."""
+
+from __future__ import annotations
+
+import math
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Optional
+
+from steptime import __version__
+from steptime.core.backends.base import Backend, Facts, Program, check_options, find
+from steptime.core.data.places import SYNTHETIC
+from steptime.core.machine.contention import judge
+from steptime.core.machine.cpus import affinity
+from steptime.core.machine.describe import describe
+from steptime.core.machine.memory import peak_rss_bytes
+from steptime.core.machine.threads import busy_threads, thread_seconds
+from steptime.core.models import zoo
+from steptime.core.models.graph import Graph
+from steptime.core.models.weights import batch_of, initial_weights
+from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Steps
+from steptime.core.stats.invariants import broken_invariant
+from steptime.core.stats.steady import RULE, steady_start
+from steptime.core.stats.summary import summarise
+from steptime.core.worker.events import Events
+from steptime.core.worker.feed import Fed, Source, source_of
+from steptime.core.worker.limits import BYTES, guard_memory, refuse_hopeless
+from steptime.core.worker.loop import Agree, Run, _alone, measure
+from steptime.core.worker.process_start import utc
+from steptime.core.worker.rank_agreement import in_agreement
+from steptime.core.worker.ranks import Meeting, join
+
+REPORT_SECONDS = 0.25
+REPORT_STEPS = 2000
+"""live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
+
+
+def measured(job: Job, events: Events, born: float, meeting: Optional[Meeting] = None) -> Record:
+    """The record of a case that ran. Failures are exceptions; the caller makes them records."""
+    case, began = executed(job), time.perf_counter()
+    events.send("phase", name="import")
+    backend = _started(case)
+    graph = zoo.build(case.model, case.model_options)
+    backend.check(case)
+    number = join(backend, case, meeting)
+    imported = time.perf_counter()
+    events.send("phase", name="build" if case.data == SYNTHETIC else "stage")
+    with source_of(graph, case, number) as source:
+        staged = time.perf_counter()
+        program = build_program(backend, graph, case, source, number)
+        timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - born)
+        events.send("phase", name="measure")
+        reporter = _Reporter(events, case)
+        run = measure(program, case.budget, reporter, _agreement(meeting))
+        busy = busy_threads(reporter.threads_before, thread_seconds())
+        record = _record(job, graph, backend, program, run, busy, timing, events, source, born)
+        return in_agreement(record, run, program, graph, meeting) if meeting else record
+
+
+def _agreement(meeting: Optional[Meeting]) -> Agree:
+    """The steps of a block took what they took on the rank that was slowest in it."""
+    if meeting is None:
+        return _alone
+    meeting.gather(0)  # so that no rank's first step waits for another's start
+    return lambda seconds: list(max(meeting.gather(seconds), key=sum))
+
+
+@dataclass(frozen=True)
+class _Timing:
+    """Moments before the first step, and how long ago the process was born when all was built."""
+
+    began: float
+    imported: float
+    staged: float
+    built: float
+    startup_seconds: float
+
+
+def _record(
+    job: Job,
+    graph: Graph,
+    backend: Backend,
+    program: Program,
+    run: Run,
+    busy: Optional[int],
+    timing: _Timing,
+    events: Events,
+    source: Optional[Source],
+    born: float,
+) -> Record:
+    case = executed(job)
+    facts = backend.facts(case)
+    start = steady_start(run.seconds)
+    summary = summarise(run.seconds[start:], case.effective_batch)
+    compiles = facts.settings.get("compile", "eager") != "eager"
+    resources = Resources(
+        peak_bytes=max(peak_rss_bytes(), events.peak_tree_bytes),
+        device_peak_bytes=program.device_peak_bytes(),
+        startup_seconds=timing.startup_seconds,
+        import_seconds=timing.imported - timing.began,
+        build_seconds=timing.built - timing.staged,
+        first_step_seconds=run.seconds[0],
+        compile_seconds=max(0.0, run.seconds[0] - summary.p50_seconds) if compiles else None,
+    )
+    fetching = program.data_seconds.tolist() if isinstance(program, Fed) else []
+    record = Record(
+        id=job.id,
+        status=OK,
+        case=job.case,
+        started=utc(born),
+        sweep=job.sweep,
+        steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses), fetching),
+        summary=summary,
+        cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
+        contention=_contention(run, start, case, backend.verdict(case)),
+        resources=resources,
+        software=_software(facts, job.environment, busy),
+        machine=describe(),
+        staging=source.staging if source else None,
+    )
+    return _judged(record, run)
+
+
+def executed(job: Job) -> Case:
+    """As the framework sees it: a site's device type is a plain device to it."""
+    return replace(job.case, device=job.device) if job.device else job.case
+
+
+def _software(facts: Facts, environment: dict[str, str], busy: Optional[int]) -> Software:
+    return Software(
+        python=platform.python_version(),
+        interpreter=sys.executable,
+        framework=facts.framework,
+        framework_version=facts.version,
+        steptime=__version__,
+        packages=facts.packages,
+        environment=environment,
+        threads=facts.threads,
+        busy_threads=busy,
+        precision=facts.precision,
+        affinity=affinity(),
+        settings=facts.settings,
+    )
+
+
+def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[Source] = None, rank: int = 0) -> Program:
+    """With a source it is fed a batch for every step; else it computes the same synthetic one again and again."""
+    refuse_hopeless(graph, case)
+    guard_memory(case)
+    backend.check(case)
+    inputs, labels = batch_of(graph, case.batch, case.seed, rank)
+    program = backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
+    return Fed(program, source.batches) if source else program
+
+
+def _started(case: Case) -> Backend:
+    backend = find(case.backend)
+    check_options(backend, case.backend_options)
+    backend.start(case)
+    return backend
+
+
+def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[float]) -> Cost:
+    flops = float(graph.flops(case.phase) * case.effective_batch)
+    achieved = flops / step_seconds
+    return Cost(
+        parameters=graph.parameter_count,
+        parameter_bytes=graph.parameter_count * BYTES[case.precision],
+        activation_bytes=graph.activation_elements * case.batch * BYTES[case.precision],
+        flops_per_step=flops,
+        achieved_flops=achieved,
+        peak_flops=peak_flops,
+        limit_share=achieved / peak_flops if peak_flops else None,
+    )
+
+
+def _contention(run: Run, start: int, case: Case, verdict: str) -> Contention:
+    """Over the blocks that lie in the steady part, or the last block."""
+    inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
+    (begin_steps, begin), (end_steps, end) = inside[0], run.samples[-1]
+    found = judge(begin, end, end_steps - begin_steps, case.threads)
+    return replace(found, verdict=verdict, reason="this backend says so") if verdict else found
+
+
+def _finite(losses: Sequence[float]) -> list[Optional[float]]:
+    return [loss if math.isfinite(loss) else None for loss in losses]
+
+
+def _judged(record: Record, run: Run) -> Record:
+    """The record with its losses; `wrong_result` if a loss is not a number or an invariant does not hold."""
+    for step, loss in zip(run.loss_steps, run.losses):
+        if not math.isfinite(loss):
+            return replace(record, status="wrong_result", message=f"the loss is {loss} after step {step}")
+    if run.losses:
+        record = replace(record, first_loss=run.losses[0], last_loss=run.losses[-1])
+    broken = broken_invariant(record)
+    return replace(record, status="wrong_result", message=broken) if broken else record
+
+
+class _Reporter:
+    """Live speed for whoever watches, a few times a second."""
+
+    def __init__(self, events: Events, case: Case) -> None:
+        self._events, self._case = events, case
+        self._last = 0.0
+        self._began = time.monotonic()
+        self.threads_before: dict[int, float] = {}
+        """as they were after the first step, which may compile with any number of them"""
+
+    def __call__(self, seconds: Sequence[float]) -> None:
+        now = time.monotonic()
+        self.threads_before = self.threads_before or thread_seconds()
+        if now - self._last < REPORT_SECONDS or len(seconds) < 2:
+            return
+        self._last = now
+        recent = summarise(seconds[max(1, len(seconds) - REPORT_STEPS) :], self._case.effective_batch)
+        budget = self._case.budget
+        done = max((now - self._began) / budget.max_seconds, len(seconds) / budget.max_steps)
+        self._events.send(
+            "progress",
+            step=len(seconds),
+            done=min(done, 1.0),
+            mean_speed=recent.mean_speed,
+            uncertainty=recent.uncertainty,
+            jitter=recent.jitter,
+        )

@@ -1,0 +1,38 @@
+"""Runs a case for what it computes, not for how long it takes: outputs, losses and weights, as an .npz file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Optional
+
+import numpy as np
+
+from steptime.core.backends.base import find
+from steptime.core.models import zoo
+from steptime.core.schema import Job
+from steptime.core.worker.feed import source_of
+from steptime.core.worker.measure import build_program
+from steptime.core.worker.ranks import Meeting, join
+
+FILE = "parity.npz"
+
+
+def write_parity(job: Job, folder: Path, meeting: Optional[Meeting] = None) -> None:
+    """Outputs before training; then the loss of each step, and all weights after the last."""
+    case = job.case
+    backend = find(case.backend)
+    backend.start(case)
+    number = join(backend, case, meeting)
+    graph = zoo.build(case.model, case.model_options).without_dropout()
+    with source_of(graph, case, number) as source:
+        program = build_program(backend, graph, case, source, number)
+        arrays = {"outputs": program.outputs()}
+        losses = []
+        for _ in range(job.parity_steps):
+            program.step()
+            program.wait()
+            losses.append(program.loss())
+    arrays["losses"] = np.array(losses, np.float64)
+    arrays.update({f"weights/{name}": array for name, array in program.weights().items()})
+    if number == 0:
+        np.savez(folder / FILE, **arrays)  # type: ignore[arg-type]  # newer numpy has a flag among the keywords

@@ -1,0 +1,218 @@
+"""Several processes that are one case: who they are, and how they agree.
+
+Ranks are told apart by RANK and WORLD_SIZE, or by what srun sets, and meet at MASTER_ADDR and MASTER_PORT. The meeting is a star
+of plain sockets round rank 0, apart from the framework's own connections: it works for every backend, and when a rank fails, the
+others learn which one and why, instead of waiting for a collective that never ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import socket
+import struct
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from steptime.core.backends.base import Backend, Team
+from steptime.core.errors import CaseFailed, Unsupported
+from steptime.core.machine.memory import memory_kills
+from steptime.core.schema import Case
+
+NAMES = (("RANK", "LOCAL_RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"))
+LONGEST_SILENCE_SECONDS = 300.0
+LARGEST_MESSAGE_BYTES = 64 << 20
+BLAME_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Rank:
+    number: int
+    local: int
+    """on its node"""
+    size: int
+    address: str
+    port: int
+
+
+def rank_of(case: Case, environment: Mapping[str, str]) -> Optional[Rank]:
+    """Which rank this process is; None if nobody started ranks, or the case has only one."""
+    if case.replicas == 1 or not (environment.get("MASTER_ADDR") and environment.get("MASTER_PORT")):
+        return None
+    for number, local, size in NAMES:
+        if number in environment and size in environment:
+            found = int(environment[size])
+            if found != case.replicas:
+                raise Unsupported(f"the case has {case.replicas} ranks, and {found} were started")
+            address, port = environment["MASTER_ADDR"], int(environment["MASTER_PORT"])
+            return Rank(int(environment[number]), int(environment.get(local, 0)), found, address, port)
+    return None
+
+
+def silence_seconds(case: Case) -> float:
+    """How long a rank may keep the others waiting."""
+    return min(LONGEST_SILENCE_SECONDS, max(5.0, case.budget.limit_seconds / 3))
+
+
+class Meeting:
+    """All ranks of a case. `gather` is also a barrier."""
+
+    def __init__(self, rank: Rank, token: str, timeout_seconds: float) -> None:
+        self.rank, self._token, self._timeout = rank, token, timeout_seconds
+        self._lines: dict[int, socket.socket] = {}
+        self._kills = memory_kills()
+        self.framework_port = 0
+        """on rank 0's node: where a framework's own ranks may meet"""
+        self._listener: Optional[socket.socket] = None
+        """rank 0's, at that port: held from the start, so that nobody takes it while the framework is imported"""
+
+    def open(self) -> None:
+        if self.rank.number == 0:
+            self._receive_all()
+            self._listener = socket.create_server(("", 0), backlog=self.rank.size)
+            self.framework_port = self._listener.getsockname()[1]
+        else:
+            self._lines[0] = self._connect()
+        self.framework_port = int(self.gather(self.framework_port)[0])
+
+    @property
+    def met(self) -> bool:
+        return bool(self._lines)
+
+    def take_listener(self) -> int:
+        """The descriptor of rank 0's listening socket, for whoever will close it; -1 elsewhere."""
+        listener, self._listener = self._listener, None
+        return listener.detach() if listener else -1
+
+    def _receive_all(self) -> None:
+        until = time.monotonic() + self._timeout
+        with socket.create_server(("", self.rank.port), backlog=self.rank.size) as server:
+            while len(self._lines) < self.rank.size - 1:
+                server.settimeout(max(0.01, until - time.monotonic()))
+                try:
+                    line, _ = server.accept()
+                except OSError:
+                    missing = [str(n) for n in range(1, self.rank.size) if n not in self._lines]
+                    raise CaseFailed("timeout", f"rank {', '.join(missing)} did not come within {self._timeout:g} s") from None
+                line.settimeout(self._timeout)
+                hello = _receive(line)
+                if not isinstance(hello, dict) or hello.get("token") != self._token:
+                    line.close()  # somebody else's
+                    continue
+                self._lines[int(hello["rank"])] = line
+
+    def _connect(self) -> socket.socket:
+        until = time.monotonic() + self._timeout
+        while True:
+            try:
+                line = socket.create_connection((self.rank.address, self.rank.port), timeout=self._timeout)
+                line.settimeout(self._timeout)
+                _send(line, {"token": self._token, "rank": self.rank.number})
+                return line
+            except OSError as problem:
+                if time.monotonic() > until:
+                    raise CaseFailed("timeout", f"rank 0 was not found at {self.rank.address}: {problem}") from None
+                time.sleep(0.1)
+
+    def gather(self, value: Any) -> list[Any]:
+        """What every rank said, in their order; when this returns, all of them have said it."""
+        if self.rank.number:
+            self._tell(self._lines[0], value)
+            return list(self._hear(0))
+        values = [value, *(self._hear(number) for number in range(1, self.rank.size))]
+        for line in self._lines.values():
+            self._tell(line, values)
+        return values
+
+    def fail(self, kind: str, message: str) -> None:
+        """Tells the others why this rank will say nothing more."""
+        for line in self._lines.values():
+            with contextlib.suppress(OSError):
+                _send(line, {"failed": kind, "message": message})
+
+    def blame(self, seconds: float = BLAME_SECONDS) -> Optional[CaseFailed]:
+        """After a collective of the framework broke on rank 0: what another rank says of it, or that it is gone."""
+        numbers, until = {line: number for number, line in self._lines.items()}, time.monotonic() + seconds
+        while numbers and (left := until - time.monotonic()) > 0:
+            for line in select.select(list(numbers), [], [], left)[0]:
+                try:
+                    self._hear(numbers[line])
+                except CaseFailed as problem:
+                    return problem
+        return None
+
+    def _tell(self, line: socket.socket, value: Any) -> None:
+        with contextlib.suppress(OSError):  # whoever is gone is found out about when it is listened to
+            _send(line, value)
+
+    def _hear(self, number: int) -> Any:
+        try:
+            value = _receive(self._lines[number])
+        except socket.timeout:
+            raise CaseFailed("timeout", f"rank {number} did not answer for {self._timeout:g} s") from None
+        except (OSError, ValueError):
+            raise self._gone(number) from None
+        if isinstance(value, dict) and "failed" in value:
+            raise CaseFailed(str(value["failed"]), f"rank {number}: {value['message']}")
+        return value
+
+    def _gone(self, number: int) -> CaseFailed:
+        if memory_kills() > self._kills:
+            return CaseFailed("out_of_memory", f"rank {number} was killed when the ranks had used up their memory")
+        return CaseFailed("crash", f"rank {number} ended without a word")
+
+    def close(self) -> None:
+        for line in self._lines.values():
+            line.close()
+        self._lines.clear()
+
+
+def _send(line: socket.socket, value: Any) -> None:
+    content = json.dumps(value).encode()
+    line.sendall(struct.pack(">I", len(content)) + content)
+
+
+def _receive(line: socket.socket) -> Any:
+    (length,) = struct.unpack(">I", _exactly(line, 4))
+    if length > LARGEST_MESSAGE_BYTES:
+        raise ValueError("not one of ours")
+    return json.loads(_exactly(line, length))
+
+
+def _exactly(line: socket.socket, count: int) -> bytes:
+    parts = b""
+    while len(parts) < count:
+        part = line.recv(count - len(parts))
+        if not part:
+            raise ConnectionError("closed")
+        parts += part
+    return parts
+
+
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("", 0))
+        return int(trial.getsockname()[1])
+
+
+def local_environment(number: int, size: int, port: int) -> dict[str, str]:
+    """Of one of several ranks on this machine."""
+    names = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    return {**os.environ, **{name: str(value) for name, value in names.items()}}
+
+
+def join(backend: Backend, case: Case, meeting: Optional[Meeting]) -> int:
+    """Connects the framework's ranks; the number of this one."""
+    if meeting is None:
+        if case.replicas > 1 and backend.replicates:
+            raise Unsupported(f"{case.replicas} ranks on {case.nodes} nodes need a cluster: --on SITE")
+        return 0
+    rank = meeting.rank
+    place = rank.address, meeting.framework_port, meeting.take_listener()
+    team = Team(rank.number, rank.local, rank.size, *place, silence_seconds(case))
+    backend.join(case, team)
+    return rank.number

@@ -1,0 +1,56 @@
+"""TensorFlow's tutorial benchmark: `Forward across 100 steps, 0.131 +/- 0.001 sec / batch`, and the same forward-backward."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from steptime.importing.foreign import NUMBER, Entry, File, search, whole
+
+TOOL = "alexnet_benchmark"
+
+LAYER = re.compile(r"^conv1[ \t]+\[(\d+), \d+, \d+, \d+\]", re.MULTILINE)
+RESULT = re.compile(
+    rf"^(?:(\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)\S*[ \t]+)?(Forward|Forward-backward) across (\d{{1,9}}) steps, "
+    rf"({NUMBER}|nan|inf) \+/- ({NUMBER}|nan) sec / batch",
+    re.MULTILINE,
+)
+GPU = re.compile(r"(?:^|[ \t])name: ([^,\n]{1,80}?)(?:[ \t]{1,9}major:[^\n]*|,[^\n]*|[ \t\r]{0,9}$)", re.MULTILINE)
+
+
+def looks_like(file: File) -> bool:
+    return "sec / batch" in file.text and bool(LAYER.search(file.head) and RESULT.search(file.text))
+
+
+def entries(file: File) -> Iterator[Entry]:
+    """Its network is AlexNet's five convolutions without the dense layers; the training pass has no update in it."""
+    batch = whole(search(LAYER.pattern, file.text))
+    yield from passes(file, model="alexnet_conv", batch=batch, precision="fp32", notes=("the script computes in float32",))
+
+
+def passes(file: File, model: str, batch: int, precision: str = "", notes: tuple[str, ...] = ()) -> Iterator[Entry]:
+    """One entry for each `across` line; two suites print these."""
+    gpu = search(GPU.pattern, file.text)
+    for found in RESULT.finditer(file.text):
+        when, which, steps, seconds, spread = found.groups()
+        training = which != "Forward"
+        yield Entry(
+            line=file.line_of(found.start(2)),
+            model=model,
+            framework="tensorflow",
+            phase="training" if training else "inference",
+            precision=precision,
+            batch=batch,
+            devices=1,
+            nodes=1,
+            device=gpu,
+            device_kind="gpu" if gpu else "",
+            data="synthetic",
+            data_store="dram",
+            started=when or "",
+            seconds=float(seconds),
+            n=int(steps),
+            raw={"result": found.group(0)[-80:]},
+            others={"seconds_spread": float(spread)},
+            notes=[*notes, "forward and backward, without an update of the parameters"] if training else list(notes),
+        )

@@ -1,0 +1,50 @@
+"""jcjohnson/cnn-benchmarks: JSON with the seconds of every forward and backward pass, in Torch7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from steptime.importing.foreign import Entry, File, Refused, whole
+
+TOOL = "cnn-benchmarks"
+
+
+def looks_like(file: File) -> bool:
+    return (
+        file.head.lstrip()[:1] == "{" and '"forward_times"' in file.head and '"opt"' in file.head and isinstance(file.json, dict)
+    )
+
+
+def entries(file: File) -> Iterator[Entry]:
+    found = file.json
+    options = found["opt"]
+    forward, total = _seconds(found, "forward_times"), _seconds(found, "total_times")
+    shape = f"{options.get('image_height')}x{options.get('image_width')}"
+    cpu = found.get("gpu_name") == "cpu"
+    for phase, steps in (("inference", forward), ("training", total)):
+        yield Entry(
+            line=1,
+            model=PurePosixPath(str(options["model_t7"])).stem,
+            framework="torch7",
+            phase=phase,
+            precision="fp32",
+            batch=whole(options["batch_size"]),
+            devices=1,
+            nodes=1,
+            device="" if cpu else str(found.get("gpu_name", "")),
+            device_kind="cpu" if cpu else "gpu",
+            data="synthetic",
+            data_store="dram",
+            steps=steps,
+            raw={"cudnn": str(found.get("cudnn_version", "")), "image": shape, "model_t7": str(options["model_t7"])},
+            notes=["Torch7's default precision"] + ["forward and backward, without an update"] * (phase == "training"),
+        )
+
+
+def _seconds(found: dict[str, Any], key: str) -> list[float]:
+    values = found[key]
+    if not isinstance(values, list) or not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+        raise Refused(f"{key} is not a list of figures", 1)
+    return [float(value) for value in values]

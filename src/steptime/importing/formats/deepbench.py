@@ -1,0 +1,134 @@
+"""Baidu's DeepBench workbooks (.xlsx): matrix products, convolutions, recurrent layers and all-reduce, a line per shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from steptime.importing.foreign import Entry, File, Refused, number, search, whole
+from steptime.importing.workbook import Row, is_workbook, sheets
+
+TOOL = "DeepBench"
+
+SECTIONS = (
+    (r"dense matrix", "gemm"),
+    (r"sparse matrix", "sparse_gemm"),
+    (r"convolution", "conv2d"),
+    (r"recurrent layers.*van", "rnn"),
+    (r"recurrent layers.*lstm", "lstm"),
+    (r"recurrent layers.*gru", "gru"),
+    (r"all-?reduce", "all_reduce"),
+)
+BATCHED = ("conv2d", "rnn", "lstm", "gru")
+MARGIN = 0.05
+
+
+def looks_like(file: File) -> bool:
+    return is_workbook(file.packed) and (
+        "deepbench" in file.name.lower() or any(_is_ours(rows) for _, rows in sheets(file.packed))
+    )
+
+
+def _is_ours(rows: list[tuple[int, Row]]) -> bool:
+    return any(row.get("A", "").startswith("Dense Matrix Mult") for _, row in rows)
+
+
+def entries(file: File) -> Iterator[Entry]:
+    found = list(sheets(file.packed))
+    specs = {row.get("A", "").strip(): row.get("B", "") for name, rows in found if "spec" in name.lower() for _, row in rows}
+    phase = "inference" if "inference" in file.words.lower() else "training" if "train" in file.words.lower() else ""
+    for name, rows in found:
+        if _is_ours(rows):
+            yield from _sheet(name, rows, specs, phase)
+
+
+def _sheet(name: str, rows: list[tuple[int, Row]], specs: dict[str, str], phase: str) -> Iterator[Entry]:
+    section = ""
+    header: dict[str, str] = {}
+    precision = search(r"(?i)(fp16|fp32|int8|mixed|float)", f"{name} {rows[0][1].get('B', '')}")
+    for line, row in rows:
+        title = _section(row.get("A", ""))
+        if title:
+            section, header = title, {}
+        if section and not header and len(row) > 3 and number(row.get("C")) is None:
+            header = {column: " ".join(text.lower().split()) for column, text in row.items() if column not in ("A", "B")}
+        elif header and number(row.get("C")) is not None:
+            named = {header[column]: text for column, text in row.items() if column in header}
+            yield from _timed(section, line, named, precision, specs, phase)
+
+
+def _section(title: str) -> str:
+    return next((name for pattern, name in SECTIONS if re.match(pattern, title.lower())), "")
+
+
+def _timed(section: str, line: int, row: dict[str, str], precision: str, specs: dict[str, str], phase: str) -> Iterator[Entry]:
+    """What was not measured has no time, and makes no record."""
+    times = {name: value for name, text in row.items() if _is_time(name) and (value := number(text)) is not None}
+    forward = next((ms for name, ms in times.items() if "forward" in name or name in ("time (msec)", "sparse time (msec)")), None)
+    mean = next((ms for name, ms in times.items() if "all reduce" in name), None)
+    total = times.get("total time (msec)") or times.get("total time") or _sum(times)
+    if section in ("gemm", "sparse_gemm", "all_reduce"):
+        milliseconds = forward if mean is None else mean
+        if milliseconds is not None:
+            _check_flops(section, line, row, milliseconds)
+            yield _entry(section, line, row, precision, specs, phase, milliseconds)
+        return
+    if forward is not None:
+        yield _entry(section, line, row, precision, specs, "inference", forward)
+    if total is not None and forward is not None and total > forward:
+        yield _entry(section, line, row, precision, specs, "training", total)
+
+
+def _is_time(name: str) -> bool:
+    return ("msec" in name or "time" in name) and "timesteps" not in name and not name.startswith(("w (input", "std dev"))
+
+
+def _sum(times: dict[str, float]) -> float | None:
+    passes = [ms for name, ms in times.items() if "forward" in name or "backward" in name or name.startswith("wrt")]
+    return sum(passes) if len(passes) > 1 else None
+
+
+def _check_flops(section: str, line: int, row: dict[str, str], milliseconds: float) -> None:
+    """The sheet says both time and rate of a product of m x k and k x n."""
+    printed = number(row.get("teraflops")) or (number(row.get("gigaflops")) or 0.0) / 1e3
+    if section != "gemm" or not printed or milliseconds <= 0:
+        return
+    m, n, k = (whole(row.get(name)) for name in ("m", "n", "k"))
+    rate = 2 * m * n * k / milliseconds / 1e9
+    if abs(rate - printed) > MARGIN * printed:
+        raise Refused(f"2 x {m} x {n} x {k} / {milliseconds:g} ms = {rate:.4g} TFLOP/s, not {printed:.4g}", line)
+
+
+def _entry(
+    section: str, line: int, row: dict[str, str], precision: str, specs: dict[str, str], phase: str, milliseconds: float
+) -> Entry:
+    batch = whole(row.get("n (batch size)") or row.get("n")) if section in BATCHED else 0
+    gpu, cpu = specs.get("GPU Model", ""), specs.get("CPU Model", "") or specs.get("CPU", "")
+    chips = next((whole(text) for name, text in row.items() if name.startswith("#")), 1) if section == "all_reduce" else 1
+    return Entry(
+        line=line,
+        model=section,
+        model_options=dict(_shape(row)),
+        phase=phase,
+        precision=precision,
+        batch=batch,
+        devices=chips,
+        nodes=1,
+        device=gpu or cpu,
+        device_kind="gpu" if gpu else "cpu",
+        data="synthetic",
+        seconds=milliseconds / 1e3,
+        others={
+            name.replace(" ", "_"): value for name, text in row.items() if "flops" in name and (value := number(text)) is not None
+        },
+        raw={key.lower(): value for key, value in specs.items() if value and value != "-"},
+    )
+
+
+def _shape(row: dict[str, str]) -> Iterator[tuple[str, int | str]]:
+    for name, text in row.items():
+        if _is_time(name) or re.search(r"flops|gigabytes|algorithm|speedup|padded|source|^n \(|^[pq]$|std dev", name):
+            continue
+        key = re.sub(r"[^a-z0-9]+", "_", re.sub(r"\(.*", "", name)).strip("_")
+        value = whole(text)
+        yield key or "size", value if value or text == "0" else text

@@ -1,0 +1,88 @@
+"""MLPerf inference: LoadGen's `mlperf_log_summary.txt`, for each of its four scenarios."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, number, search, whole
+
+TOOL = "MLPerf LoadGen"
+
+
+def looks_like(file: File) -> bool:
+    return "MLPerf Results Summary" in file.head[:400] or bool(re.match(r"accuracy=[\d.]+%, good=\d+, total=\d+", file.head))
+
+
+def entries(file: File) -> Iterator[Entry]:
+    if file.head.startswith("accuracy="):
+        raise Side("the accuracy of a run; it has no speed")
+    scenario, mode, result = (_field(file, name) for name in ("Scenario", "Mode", "Result is"))
+    if "performance" not in mode.lower():
+        raise Refused(f"a run in the mode '{mode}' measures no speed")
+    queries = whole(_field(file, "samples_per_query")) or whole(_field(file, "Samples per query"))
+    model, system = _path(file)
+    single = scenario.replace(" ", "").lower() == "singlestream"
+    speed_key, speed = _speed(file)
+    latencies = {p: _nanoseconds(file, rf"{p}\.00 percentile latency") for p in (50, 90, 95, 99)}
+    valid = result.upper() == "VALID"
+    yield Entry(
+        line=_line(file, speed_key or "Mean latency"),
+        model=model,
+        phase="inference",
+        batch=1 if single else 0,
+        devices=1 if single else 0,
+        nodes=1 if single else 0,
+        server=system,
+        data="real",
+        status="ok" if valid else "wrong_result",
+        message="" if valid else f"LoadGen says: result is {result or 'missing'}",
+        seconds=_nanoseconds(file, "Mean latency") if single else None,
+        speed=speed,
+        percentiles={p: value for p, value in latencies.items() if value is not None} if single else {},
+        min_seconds=_nanoseconds(file, "Min latency") if single else None,
+        max_seconds=_nanoseconds(file, "Max latency") if single else None,
+        others=_others(file, latencies, queries),
+        raw={"scenario": scenario, "sut": _field(file, "SUT name"), "result": result},
+        notes=[] if single else ["latencies are those of queries under load, not of steps"],
+    )
+
+
+def _field(file: File, name: str) -> str:
+    return search(rf"^[ \t]*{re.escape(name)}[ \t]*:([^\n]*)$", file.text).strip()
+
+
+def _speed(file: File) -> tuple[str, float | None]:
+    """Offline prints samples, Server what was scheduled and what was completed; Single Stream its rate of queries."""
+    for key in ("Samples per second", "Completed samples per second", "QPS w/o loadgen overhead"):
+        value = number(_field(file, key))
+        if value is not None:
+            return key, value
+    return "", None
+
+
+def _nanoseconds(file: File, name: str) -> float | None:
+    value = number(search(rf"^[ \t]*{name}[ \t]*\(ns\)[ \t]*:[ \t]*({NUMBER}|nan)", file.text))
+    return None if value is None else value / 1e9
+
+
+def _others(file: File, latencies: dict[int, float | None], queries: int) -> dict[str, float]:
+    found = {f"latency_p{p}_seconds": value for p, value in latencies.items() if value is not None}
+    found |= {"samples_per_query": float(queries)} if queries else {}
+    scheduled = number(_field(file, "Scheduled samples per second"))
+    return found | ({"scheduled_samples_per_second": scheduled} if scheduled is not None else {})
+
+
+def _line(file: File, key: str) -> int:
+    position = file.text.find(key)
+    return file.line_of(position) if position >= 0 else 1
+
+
+def _path(file: File) -> tuple[str, str]:
+    """`closed/ORG/results/SYSTEM/MODEL/Scenario/performance/run_1/..`, or with underscores for slashes."""
+    words = file.words.replace("/", "_")
+    found = re.search(
+        r"results_(.+?)_(resnet|mobilenet|ssd-small|ssd-large|gnmt|ssd-mobilenet|ssd-resnet34|bert[-\w.]*?|dlrm|rnnt|3d-unet)_",
+        words,
+    )
+    return (found.group(2), found.group(1)) if found else ("", "")

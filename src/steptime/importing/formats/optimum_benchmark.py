@@ -1,0 +1,129 @@
+"""optimum-benchmark: `benchmark_report.json`, alone, beside `benchmark_config.json`, or both within `benchmark.json`.
+
+Its training throughput divides the samples of all steps by the seconds of one, so it is too large by the number of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from steptime.importing.foreign import Entry, File, Refused, Side, number, whole
+
+TOOL = "optimum-benchmark"
+
+TARGETS = {
+    "forward": "inference",
+    "prefill": "inference",
+    "decode": "inference",
+    "call": "inference",
+    "per_token": "inference",
+    "train": "training",
+}
+MEMORY = ("max_global_vram", "max_process_vram", "max_ram")
+
+
+def looks_like(file: File) -> bool:
+    if file.head.lstrip()[:1] != "{" or not ('"latency"' in file.head or '"optimum_benchmark' in file.head):
+        return False
+    return isinstance(file.json, dict) and (_is_config(file.json) or _report(file.json) is not None)
+
+
+def entries(file: File) -> Iterator[Entry]:
+    if _is_config(file.json) and _report(file.json) is None:
+        raise Side("the configuration of a benchmark; it is read with its report")
+    report = _report(file.json) or {}
+    config = file.json.get("config") or _beside(file)
+    for target, phase in TARGETS.items():
+        part = report.get(target)
+        if isinstance(part, dict) and isinstance(part.get("latency"), dict):
+            yield _entry(target, phase, part, config)
+
+
+def _is_config(found: Mapping[str, Any]) -> bool:
+    return isinstance(found.get("scenario"), dict) and isinstance(found.get("backend"), dict)
+
+
+def _report(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    inner = found.get("report", found)
+    if not isinstance(inner, dict):
+        return None
+    parts = [inner.get(target) for target in TARGETS]
+    return inner if any(isinstance(part, dict) and isinstance(part.get("latency"), dict) for part in parts) else None
+
+
+def _beside(file: File) -> Mapping[str, Any]:
+    config = file.beside("benchmark_config.json")
+    return config.json if config and isinstance(config.json, dict) else {}
+
+
+def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str, Any]) -> Entry:
+    latency = part["latency"]
+    mean, count = number(latency.get("mean")), whole(latency.get("count"))
+    if not mean or not mean > 0 or count < 1:
+        raise Refused(f"{target}: mean latency {latency.get('mean')} over {latency.get('count')} values", 1)
+    values = [float(v) for v in latency.get("values") or [] if isinstance(v, (int, float))]
+    speed, notes = _speed(target, part.get("throughput"), mean, count, _batch(config, phase))
+    backend, environment = _dict(config, "backend"), _dict(config, "environment")
+    gpus = environment.get("gpu") or []
+    cuda = backend.get("device") in ("cuda", "gpu")
+    memory = part.get("memory") if isinstance(part.get("memory"), dict) else {}
+    peak = next((number(memory[key]) for key in MEMORY if number((memory or {}).get(key))), None)  # type: ignore[index]
+    samples = target not in ("decode", "per_token")
+    return Entry(
+        line=1,
+        model=str(backend.get("model") or ""),
+        framework=str(backend.get("name") or ""),
+        version=str(backend.get("version") or ""),
+        phase=phase,
+        precision=str(backend.get("torch_dtype") or backend.get("dtype") or ""),
+        batch=_batch(config, phase) if samples else 0,
+        devices=1 if backend else 0,
+        nodes=1 if backend else 0,
+        device=str(gpus[0])
+        if cuda and gpus
+        else str(environment.get("cpu") or "").strip()
+        if backend.get("device") == "cpu"
+        else "",
+        device_kind="gpu" if cuda else str(backend.get("device") or ""),
+        data="synthetic",
+        seconds=mean,
+        speed=speed if samples else None,
+        n=count,
+        percentiles={p: value for p in (50, 90, 95, 99) if (value := number(latency.get(f"p{p}"))) is not None},
+        min_seconds=min(values) if values else None,
+        max_seconds=max(values) if values else None,
+        peak_bytes=int(peak * 1e6) if peak and peak < 1e9 else None,
+        others={} if samples or speed is None else {"tokens_per_second": speed},
+        raw={
+            "part": target,
+            "task": str(backend.get("task") or ""),
+            "throughput": str((part.get("throughput") or {}).get("value", "")),
+        },
+        notes=notes,
+    )
+
+
+def _speed(target: str, throughput: Any, mean: float, count: int, batch: int) -> tuple[float | None, list[str]]:
+    """Corrected where the arithmetic shows the mistake; a report of a mended version is left as it is."""
+    printed = number(throughput.get("value")) if isinstance(throughput, dict) else None
+    if printed is None or target != "train" or count == 1:
+        return printed, []
+    if batch and abs(printed * mean - batch) < 0.05 * batch:
+        return printed, []
+    product = f"{printed:g} x {mean:g} s = {printed * mean:g} samples"
+    note = f"printed {printed:g} samples/s counts {count} steps in the time of one ({product}); divided by {count}"
+    return printed / count, [note]
+
+
+def _batch(config: Mapping[str, Any], phase: str) -> int:
+    scenario = _dict(config, "scenario")
+    if phase == "training":
+        arguments = _dict(scenario, "training_arguments")
+        return whole(arguments.get("per_device_train_batch_size")) * (whole(arguments.get("gradient_accumulation_steps")) or 1)
+    return whole(_dict(scenario, "input_shapes").get("batch_size"))
+
+
+def _dict(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = found.get(key)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,110 @@
+"""Whose file is this? The importers are asked in the order of their names."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from steptime.core.schema import Record
+from steptime.importing import formats as importers
+from steptime.importing.foreign import Entry, File, Refused, Side
+from steptime.importing.record import record_of, sentence
+
+
+class Importer(Protocol):
+    TOOL: str
+
+    def looks_like(self, file: File) -> bool: ...
+
+    def entries(self, file: File) -> Iterator[Entry]: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one file: all its records, or the reason why none."""
+
+    path: Path
+    tool: str = ""
+    records: list[Record] = field(default_factory=list)
+    reason: str = ""
+    line: int = 0
+    side: bool = False
+    """it is no result by itself, but was read with one"""
+
+
+@cache
+def known() -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(importers.__path__)))
+
+
+@cache
+def importer(name: str) -> Importer:
+    module: Importer = importlib.import_module(f"{importers.__name__}.{name}")
+    return module
+
+
+def load_all() -> None:
+    """At once, and not disturbed: what a Ctrl-C raises amid an import is lost in libraries that try to import others."""
+    main = threading.current_thread() is threading.main_thread()
+    arrived: set[int] = set()
+    before = {s: signal.signal(s, lambda number, _: arrived.add(number)) for s in (signal.SIGINT, signal.SIGTERM) if main}
+    try:
+        for name in known():
+            importer(name)
+    finally:
+        for held, handler in before.items():
+            signal.signal(held, handler)
+        for number in arrived:
+            signal.raise_signal(number)
+
+
+def read(path: Path, chosen: Importer | None = None) -> Outcome:
+    """Never raises: a parser that is surprised by its input refuses the file, and the rest go in."""
+    tool = ""
+    try:
+        file = File(path)
+        if not file.content:
+            raise Refused("it is empty")
+        found = chosen or _recognise(file)
+        tool = found.TOOL
+        records = [record_of(tool, file, entry) for entry in found.entries(file)]
+        if not records:
+            raise Refused("it holds no result")
+        return Outcome(path, tool, _numbered(records))
+    except Side as problem:
+        return Outcome(path, tool, reason=sentence(str(problem)), side=True)
+    except Refused as problem:
+        return Outcome(path, tool, reason=sentence(str(problem)), line=problem.line)
+    except OSError as problem:
+        return Outcome(path, tool, reason=f"cannot be read: {problem.strerror}")
+    except Exception as problem:  # a file of somebody else's making: whatever is wrong with it is its reason
+        return Outcome(path, tool, reason=sentence(f"not understood: {type(problem).__name__}: {problem}"))
+
+
+def _recognise(file: File) -> Importer:
+    for name in known():
+        candidate = importer(name)
+        if candidate.looks_like(file):
+            return candidate
+    raise Refused(
+        "no importer knows it; --mapping FILE reads CSV and JSON of any shape"
+        if not file.binary
+        else "a binary file that no importer knows"
+    )
+
+
+def _numbered(records: list[Record]) -> list[Record]:
+    """Two results of one line and case are told apart by their order."""
+    seen: dict[str, int] = {}
+    found = []
+    for record in records:
+        count = seen[record.id] = seen.get(record.id, 0) + 1
+        found.append(record if count == 1 else replace(record, id=f"{record.id}-{count}"))
+    return found

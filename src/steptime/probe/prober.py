@@ -1,0 +1,105 @@
+"""The search: as the framework comes; if that dies of an illegal instruction, with ever lower instruction sets."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from steptime.core.backends.base import Backend, find
+from steptime.core.schema import Budget, Case, Job, ProbeResult
+from steptime.launch.local import record_of, run_worker
+from steptime.probe.findings import Finding, recall, remember
+
+PROBE_LIMIT_SECONDS = 120.0
+Say = Callable[[str], None]
+
+
+@dataclass
+class Prober:
+    """Knows a machine. What it does not know it finds out; what it found out while others used the machine, once more."""
+
+    machine_id: str
+    say: Say
+    _tried: set[str] = field(default_factory=set)
+
+    def finding(self, case: Case, python: Path) -> Finding | None:
+        """Of the case's backend, precision, device and threads; None if nothing could be learnt.
+
+        A probe that fails in another way than by an illegal instruction says nothing: the case itself will tell.
+        """
+        backend = find(case.backend)
+        key = probe_key(backend, case, python)
+        known = recall(self.machine_id).findings.get(key)
+        settled = known is not None and known.verdict != "contended"
+        if not backend.probes or settled or key in self._tried:
+            return known
+        return self.probe(case, python)
+
+    def probe(self, case: Case, python: Path) -> Finding | None:
+        """Finds out now, and remembers the better peak."""
+        backend = find(case.backend)
+        key = probe_key(backend, case, python)
+        self._tried.add(key)
+        self.say(f"probing {case.backend} {case.phase} {case.precision} with {case.threads} threads on this machine")
+        found, known = _search(backend, case, python), recall(self.machine_id).findings.get(key)
+        if found is None:
+            return known
+        if known and known.peak_flops > found.peak_flops:
+            found = replace(found, peak_flops=known.peak_flops)
+        remember(self.machine_id, key, found)
+        return found
+
+    def peak_flops(self, case: Case) -> float | None:
+        """Of all ranks together."""
+        peak = recall(self.machine_id).peak_flops(case)
+        return peak * case.replicas if peak else None
+
+
+def probe_key(backend: Backend, case: Case, python: Path) -> str:
+    options = ",".join(f"{k}={case.backend_options[k]}" for k in backend.probe_options if k in case.backend_options)
+    return "|".join((case.backend, case.precision, case.device, case.phase, str(case.threads), str(python), options))
+
+
+def _search(backend: Backend, case: Case, python: Path) -> Finding | None:
+    tried: list[str] = []
+    for cap in ({}, *backend.instruction_caps):
+        outcome = _try(case, python, {**backend.environment(case), **cap})
+        if isinstance(outcome, ProbeResult):
+            return _finding(outcome, cap, tried)
+        if outcome != "illegal_instruction":
+            return None
+        tried.append(", ".join(f"{k}={v}" for k, v in cap.items()) or "all that the CPU advertises")
+    return None
+
+
+def _finding(result: ProbeResult, cap: dict[str, str], tried: list[str]) -> Finding:
+    return Finding(
+        backend=result.backend,
+        precision=result.precision,
+        device=result.device,
+        threads=result.threads,
+        framework_version=result.framework_version,
+        ran_precision=result.ran_precision,
+        peak_flops=result.peak_flops,
+        verdict=result.verdict,
+        busy_threads=result.busy_threads,
+        environment=dict(cap),
+        note=f"illegal instruction with {' and with '.join(tried)}" if tried else "",
+    )
+
+
+def _try(case: Case, python: Path, environment: dict[str, str]) -> ProbeResult | str:
+    """What the probe found, or the kind of its failure."""
+    limited = replace(case, budget=Budget(limit_seconds=PROBE_LIMIT_SECONDS))
+    job = Job("probe", limited, kind="probe", environment=environment)
+    with tempfile.TemporaryDirectory(prefix="steptime-probe-") as name:
+        folder = Path(name) / "job"
+        ending = run_worker(job, folder, Path(name), python, lambda event: None)
+        result = folder / "probe.json"
+        if result.exists():
+            return msgspec.json.decode(result.read_bytes(), type=ProbeResult)
+        return record_of(job, folder, ending).status

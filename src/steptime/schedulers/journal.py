@@ -1,0 +1,142 @@
+"""Submissions on disk: the intent before sbatch is called, then what became of it. Files only, so anybody can go on with them.
+
+submissions/NAME.json        what is about to be submitted; NAME is the job's name in Slurm, and unique
+           /NAME.job         Slurm accepted it, and this is its id (written by whoever knows first, the job itself included)
+           /NAME.refused     Slurm refused it, in these words
+           /NAME.abandoned   given up: if Slurm starts it all the same, its script ends at once
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import platform
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from steptime.core.atomic import write_text
+
+FOLDER = "submissions"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One case of a submission."""
+
+    key: str
+    folder: str
+    """from the sweep's folder"""
+    record: str
+    """the id of its job; a record's id is this and the try's"""
+    limit_seconds: float
+
+
+@dataclass(frozen=True)
+class Submission:
+    name: str
+    folder: str
+    """of the script, from the sweep's folder"""
+    entries: list[Entry]
+    array: bool
+    wanted: str
+    """in words: 2 p100 in gpu"""
+    created: str
+    host: str
+    user: str
+
+
+@dataclass(frozen=True)
+class Try:
+    """One case in one accepted job."""
+
+    submission: Submission
+    entry: Entry
+    job: str
+    """Slurm's id of it: 17, or 17_3"""
+
+    @property
+    def record_id(self) -> str:
+        return f"{self.entry.record}-{self.job}"
+
+    def folder(self, sweep_folder: Path) -> Path:
+        return sweep_folder / self.entry.folder / f"try-{self.job}"
+
+    def log(self, sweep_folder: Path) -> Path:
+        return sweep_folder / self.submission.folder / f"slurm-{self.job}.out"
+
+
+@dataclass(frozen=True)
+class Book:
+    """The submissions of one sweep."""
+
+    sweep_folder: Path
+
+    @property
+    def _folder(self) -> Path:
+        return self.sweep_folder / FOLDER
+
+    def open(self, sweep: str, folder: str, entries: Sequence[Entry], array: bool, wanted: str) -> Submission:
+        """Writes the intent, safely, before anything is asked of Slurm."""
+        self._folder.mkdir(exist_ok=True)
+        name = f"steptime-{sweep[-8:]}-{secrets.token_hex(4)}"
+        created = datetime.now(UTC).isoformat(timespec="milliseconds")
+        found = Submission(name, folder, list(entries), array, wanted, created, platform.node(), _user())
+        write_text(self._folder / f"{name}.json", msgspec.json.encode(found).decode())
+        return found
+
+    def all(self) -> list[Submission]:
+        found = []
+        for path in self._folder.glob("*.json"):
+            with contextlib.suppress(OSError, msgspec.DecodeError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=Submission))
+        return sorted(found, key=lambda submission: submission.created)
+
+    def job(self, submission: Submission) -> str:
+        """The accepted job's id; empty if none is known."""
+        return self._read(submission, "job")
+
+    def accept(self, submission: Submission, job: str) -> None:
+        self._write(submission, "job", job)
+
+    def refusal(self, submission: Submission) -> str:
+        return self._read(submission, "refused")
+
+    def refuse(self, submission: Submission, message: str) -> None:
+        self._write(submission, "refused", message)
+
+    def is_abandoned(self, submission: Submission) -> bool:
+        return (self._folder / f"{submission.name}.abandoned").exists()
+
+    def abandon(self, submission: Submission, why: str) -> None:
+        self._write(submission, "abandoned", why)
+
+    def is_open(self, submission: Submission) -> bool:
+        """Whether nobody knows yet what became of it."""
+        return not (self.job(submission) or self.refusal(submission) or self.is_abandoned(submission))
+
+    def tries(self, submission: Submission) -> list[Try]:
+        job = self.job(submission)
+        if not job:
+            return []
+        return [Try(submission, entry, f"{job}_{i}" if submission.array else job) for i, entry in enumerate(submission.entries)]
+
+    def _read(self, submission: Submission, kind: str) -> str:
+        try:
+            return (self._folder / f"{submission.name}.{kind}").read_text().strip()
+        except OSError:
+            return ""
+
+    def _write(self, submission: Submission, kind: str, text: str) -> None:
+        write_text(self._folder / f"{submission.name}.{kind}", text + "\n")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""

@@ -1,0 +1,100 @@
+"""What one case asks of a site. Cases that ask for the same can share a job array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.schema import Case
+from steptime.schedulers.site import DeviceType, Site
+
+MARGIN_SECONDS = 300.0
+"""for modules, staging and a slow file system, beyond the time that a worker may take"""
+IN_MEMORY = "dram"
+
+
+@dataclass(frozen=True)
+class Request:
+    backend: str
+    device: str
+    nodes: int
+    devices: int
+    """and processes, per node"""
+    threads: int
+    gpus: str
+    """the option that asks for them; empty for the CPU"""
+    gres: str
+    """what was asked for, for the record"""
+    partition: str
+    account: str
+    qos: str
+    time: str
+    memory: str
+    sbatch: tuple[str, ...]
+    limit_seconds: float
+    store: str
+    """name of the directory to which data are staged; empty: none of the site's"""
+
+    @property
+    def processes(self) -> int:
+        return self.nodes * self.devices
+
+
+def device_of(site: Site, case: Case) -> DeviceType:
+    if case.device not in site.devices:
+        raise UnknownName(f"device of {site.name}", case.device, site.devices)
+    return site.devices[case.device]
+
+
+def request_of(site: Site, case: Case) -> Request:
+    """Unsupported if the site has no such number of devices; UnknownName if it does not know the device or the directory."""
+    kind = device_of(site, case)
+    store = "" if case.data_store == IN_MEMORY or "/" in case.data_store else case.data_store
+    if store and store not in site.directories:
+        raise UnknownName(f"data store of {site.name}", store, [IN_MEMORY, *site.directories])
+    if kind.counts and case.devices not in kind.counts:
+        counts = ", ".join(map(str, kind.counts))
+        raise Unsupported(f"{site.name} gives {kind.name} by {counts} per node, not by {case.devices}")
+    wants = kind.wants
+    gres = f"{kind.gres}:{case.devices}" if kind.gres else ""
+    return Request(
+        backend=case.backend,
+        device=kind.name,
+        nodes=case.nodes,
+        devices=case.devices,
+        threads=case.threads,
+        gpus=_gpu_option(site, gres),
+        gres=gres,
+        partition=wants.partition,
+        account=wants.account,
+        qos=wants.qos,
+        time=wants.time or str(math.ceil((case.budget.limit_seconds + MARGIN_SECONDS) / 60)),
+        memory=wants.memory,
+        sbatch=wants.sbatch,
+        limit_seconds=case.budget.limit_seconds,
+        store=store,
+    )
+
+
+def _gpu_option(site: Site, gres: str) -> str:
+    if not gres:
+        return ""
+    return f"--gres={gres}" if site.gpu_flag == "gres" else f"--gpus-per-node={gres.removeprefix('gpu:')}"
+
+
+def request_words(request: Request) -> str:
+    """'2 p100 in gpu', '1 node in def'."""
+    many = request.nodes > 1
+    nodes = f"{request.nodes} nodes" if many else "1 node"
+    what = f"{request.devices} {request.device}{f' on each of {nodes}' if many else ''}" if request.gpus else nodes
+    return f"{what} in {request.partition}" if request.partition else what
+
+
+def chunks(site: Site, count: int, largest: int) -> Sequence[range]:
+    """How `count` cases of the same request are put into jobs: one array or several, or one job each."""
+    if count < site.arrays.at_least:
+        return [range(i, i + 1) for i in range(count)]
+    size = max(1, min(site.arrays.largest, largest))
+    return [range(i, min(i + size, count)) for i in range(0, count, size)]

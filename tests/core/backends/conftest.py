@@ -1,0 +1,55 @@
+"""What the tests of single backends share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from steptime.checks.parity_plugin import subject_of
+from steptime.checks.parity_run import Answers, ask
+from steptime.core.parity.answer import Question
+from tests.conftest import framework_python
+
+
+@pytest.fixture(scope="session")
+def parity() -> Callable[..., Answers]:
+    """parity(python, "tensorflow:compile=xla", "fp64", 2, "sgd", families) -> how far each family is from the reference."""
+
+    def run(python: Path, backend: str, precision: str, steps: int, optimizer: str, families: list[str]) -> Answers:
+        subject = subject_of(backend)
+        return ask(Question(subject.backend.name, families, precision, steps, optimizer, subject.options), python)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def learnt(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("learnt") / "machines"
+
+
+@pytest.fixture(autouse=True)
+def remembering(home, learnt) -> Iterator[None]:
+    """What one test's probes found out the next one knows, as in a user's home: each costs a start of the framework."""
+    if learnt.exists():
+        shutil.copytree(learnt, home / "machines")
+    yield
+    if (home / "machines").exists():
+        shutil.copytree(home / "machines", learnt, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="session")
+def jax_python() -> Path:
+    return framework_python("jax")
+
+
+@pytest.fixture(scope="session")
+def onnxruntime_python() -> Path:
+    return framework_python("onnxruntime")
+
+
+@pytest.fixture(scope="session")
+def openvino_python() -> Path:
+    return framework_python("openvino")
