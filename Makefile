@@ -5,6 +5,9 @@ TEST_HOME := $(CURDIR)/.home
 WITH_FRAMEWORKS := STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python
 export PYTHONDONTWRITEBYTECODE := # compiled code is kept: the tests start hundreds of processes
 
+SCRIPTS := src/steptime/guide/web/*.js
+NODE := node_modules/.bin
+
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
 
 setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
@@ -13,6 +16,11 @@ setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
 	@$(PYTHON) -c 'import sys; sys.exit("steptime needs Python 3.11 or newer; try make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+# For the page's scripts. Nothing at run time needs npm, so `make check` and `make format` go on where it is missing.
+node_modules/steptime.stamp: package-lock.json
+	@npm ci --loglevel error --fetch-retries 1 > /dev/null
 	@touch $@
 
 run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; training and inference; PyTorch
@@ -53,6 +61,8 @@ check: setup  ## ruff, mypy, layers
 format: setup
 	@$(BIN)/ruff check --quiet --fix src tests benchmarks
 	@$(BIN)/ruff format --quiet src tests benchmarks
+	@if $(MAKE) --silent node_modules/steptime.stamp 2> /dev/null; then $(NODE)/prettier --write --log-level warn $(SCRIPTS); \
+	else echo "scripts are not formatted: npm or its registry is not available"; fi
 
 bench: setup  ## steptime's own cost, as ratios
 	@$(BIN)/steptime setup pytorch
@@ -66,4 +76,4 @@ slurm-down: setup
 	@$(BIN)/python -m tests.slurm.cluster down .slurm
 
 clean:
-	rm -rf .venv .home dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .home node_modules dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
