@@ -18,10 +18,24 @@ export function pick(key, label, options, value, change, unset = "") {
     timer = setTimeout(() => change(chosenValue), performance.now() - typed < TYPING_MS ? TYPING_MS : 0);
   };
   const known = options.some(([v]) => v === value) ? options : [...options, [value, value]];
-  return h("span", { class: "pickwrap" },
-    h("select", { "data-key": key, "aria-label": label, class: value === unset ? "unset" : null, onchange: follow, onkeydown: (e) => { if (e.key.length === 1) typed = performance.now(); } },
-      known.map(([v, words]) => h("option", { value: v, selected: v === value }, words))),
-    icon("chevron"));
+  return h(
+    "span",
+    { class: "pickwrap" },
+    h(
+      "select",
+      {
+        "data-key": key,
+        "aria-label": label,
+        class: value === unset ? "unset" : null,
+        onchange: follow,
+        onkeydown: (e) => {
+          if (e.key.length === 1) typed = performance.now();
+        },
+      },
+      known.map(([v, words]) => h("option", { value: v, selected: v === value }, words)),
+    ),
+    icon("chevron"),
+  );
 }
 
 // Dimensions in which the runs differ come first: the others would make a chart of one bar.
@@ -38,14 +52,51 @@ export function askBar(app) {
   const free = dims.filter(([name]) => name !== view.x);
   const groups = view.series.length ? [] : [...view.group, ""].slice(0, 3);
   return h(
-    "div", { class: "ask", role: "group", "aria-label": "What the chart shows" },
-    pick("ask/agg", "Aggregation", AGGREGATIONS.map((a) => [a, sentence(a)]), view.agg, (agg) => app.go({ agg }), null),
-    pick("ask/y", "Vertical axis", app.meta.measures.map((m) => [m.name, m.label]), view.y, (y) => app.go({ y }), null),
+    "div",
+    { class: "ask", role: "group", "aria-label": "What the chart shows" },
+    pick(
+      "ask/agg",
+      "Aggregation",
+      AGGREGATIONS.map((a) => [a, sentence(a)]),
+      view.agg,
+      (agg) => app.go({ agg }),
+      null,
+    ),
+    pick(
+      "ask/y",
+      "Vertical axis",
+      app.meta.measures.map((m) => [m.name, m.label]),
+      view.y,
+      (y) => app.go({ y }),
+      null,
+    ),
     h("span", null, "by"),
-    pick("ask/x", "Horizontal axis", dims, view.x, (x) => app.go({ x, range: [], group: view.group.filter((g) => g !== x), facet: view.facet === x ? "" : view.facet, baseline: "" }), null),
+    pick(
+      "ask/x",
+      "Horizontal axis",
+      dims,
+      view.x,
+      (x) =>
+        app.go({
+          x,
+          range: [],
+          group: view.group.filter((g) => g !== x),
+          facet: view.facet === x ? "" : view.facet,
+          baseline: "",
+        }),
+      null,
+    ),
     groups.length > 0 && h("span", null, "per"),
-    groups.map((g, i) => [i > 0 && h("span", null, "and"), pick(`ask/group${i}`, i ? `Group by, ${i + 1}` : "Group by", [...none, ...free.filter(([n]) => n === g || !view.group.includes(n))], g,
-      (next) => app.go({ group: [...view.group.slice(0, i), next, ...view.group.slice(i + 1)].filter(Boolean), baseline: "" }))]),
+    groups.map((g, i) => [
+      i > 0 && h("span", null, "and"),
+      pick(
+        `ask/group${i}`,
+        i ? `Group by, ${i + 1}` : "Group by",
+        [...none, ...free.filter(([n]) => n === g || !view.group.includes(n))],
+        g,
+        (next) => app.go({ group: [...view.group.slice(0, i), next, ...view.group.slice(i + 1)].filter(Boolean), baseline: "" }),
+      ),
+    ]),
     h("span", null, "split by"),
     pick("ask/facet", "One small chart for each", [...none, ...free], view.facet, (facet) => app.go({ facet })),
   );
@@ -56,16 +107,70 @@ export function chips(app, swatches = {}) {
   const named = ["chart", "table", "compare"].includes(view.kind);
   const labels = Object.fromEntries(app.meta.dimensions.map((d) => [d.name, d.label]));
   const chip = (k, words, remove, label) =>
-    h("span", { class: "chip" }, h("span", { class: "k" }, k), h("b", { title: words }, words), h("button", { "aria-label": label, onclick: remove }, icon("close")));
+    h(
+      "span",
+      { class: "chip" },
+      h("span", { class: "k" }, k),
+      h("b", { title: words }, words),
+      h("button", { "aria-label": label, onclick: remove }, icon("close")),
+    );
   return h(
-    "div", { class: "chips" },
-    h("button", { class: "button small only-narrow", "data-key": "chips/filters", onclick: () => app.showFilters() }, icon("filter"), view.filters.length ? `Filters (${view.filters.length})` : "Filters"),
-    named && view.series.map((s, i) => h("span", { class: "chip series", vars: { "--swatch": swatches[s.name] ?? "var(--accent)" } }, h("i"),
-      h("button", { class: "open", "data-key": `series/${i}`, title: s.filters.map(([k, v]) => `${labels[k] ?? k} ${v.join(", ")}`).join("; ") || "no filters of its own", onclick: () => seriesDialog(app, i) }, s.name),
-      h("button", { "aria-label": `Remove series ${s.name}`, onclick: () => app.go({ series: view.series.filter((_, j) => j !== i), baseline: "" }) }, icon("close")))),
-    named && h("button", { class: "button small quiet", "data-key": "chips/add", onclick: () => seriesDialog(app, -1) }, icon("plus"), view.series.length ? "Series" : "Named series"),
-    view.filters.map(([name, values]) => chip(labels[name] ?? name.replace("label.", ""), values.map((v) => v || "unknown").join(", "), () => app.go({ filters: withFilter(view.filters, name, []) }), `Remove filter ${labels[name] ?? name}`)),
-    view.range.length > 0 && chip(`${labels[view.x] ?? view.x} shown`, view.range.join(", "), () => app.go({ range: [] }), "Show all of the horizontal axis"),
+    "div",
+    { class: "chips" },
+    h(
+      "button",
+      { class: "button small only-narrow", "data-key": "chips/filters", onclick: () => app.showFilters() },
+      icon("filter"),
+      view.filters.length ? `Filters (${view.filters.length})` : "Filters",
+    ),
+    named &&
+      view.series.map((s, i) =>
+        h(
+          "span",
+          { class: "chip series", vars: { "--swatch": swatches[s.name] ?? "var(--accent)" } },
+          h("i"),
+          h(
+            "button",
+            {
+              class: "open",
+              "data-key": `series/${i}`,
+              title: s.filters.map(([k, v]) => `${labels[k] ?? k} ${v.join(", ")}`).join("; ") || "no filters of its own",
+              onclick: () => seriesDialog(app, i),
+            },
+            s.name,
+          ),
+          h(
+            "button",
+            {
+              "aria-label": `Remove series ${s.name}`,
+              onclick: () => app.go({ series: view.series.filter((_, j) => j !== i), baseline: "" }),
+            },
+            icon("close"),
+          ),
+        ),
+      ),
+    named &&
+      h(
+        "button",
+        { class: "button small quiet", "data-key": "chips/add", onclick: () => seriesDialog(app, -1) },
+        icon("plus"),
+        view.series.length ? "Series" : "Named series",
+      ),
+    view.filters.map(([name, values]) =>
+      chip(
+        labels[name] ?? name.replace("label.", ""),
+        values.map((v) => v || "unknown").join(", "),
+        () => app.go({ filters: withFilter(view.filters, name, []) }),
+        `Remove filter ${labels[name] ?? name}`,
+      ),
+    ),
+    view.range.length > 0 &&
+      chip(
+        `${labels[view.x] ?? view.x} shown`,
+        view.range.join(", "),
+        () => app.go({ range: [] }),
+        "Show all of the horizontal axis",
+      ),
   );
 }
 
@@ -74,7 +179,13 @@ export function seriesDialog(app, index) {
   const existing = app.view.series[index];
   foldAll("dialog");
   let filters = existing?.filters ?? [];
-  const name = h("input", { class: "plain", maxlength: 80, value: existing?.name ?? "", placeholder: "What to call it in the legend", "aria-label": "Name of the series" });
+  const name = h("input", {
+    class: "plain",
+    maxlength: 80,
+    value: existing?.name ?? "",
+    placeholder: "What to call it in the legend",
+    "aria-label": "Name of the series",
+  });
   const list = h("div", null, h("p", { class: "muted" }, "Counting…"));
   const problem = h("p", { class: "muted" });
   const refresh = async () => {
@@ -87,22 +198,51 @@ export function seriesDialog(app, index) {
     }
     const element = list.closest("dialog");
     const at = element?.querySelector(".scroll")?.scrollTop ?? 0;
-    app.keepFocus(() => list.replaceChildren(...facetList(facets, filters, (next) => { filters = next; refresh(); }, "dialog").flat(3).filter((n) => n instanceof Node)));
+    app.keepFocus(() =>
+      list.replaceChildren(
+        ...facetList(
+          facets,
+          filters,
+          (next) => {
+            filters = next;
+            refresh();
+          },
+          "dialog",
+        )
+          .flat(3)
+          .filter((n) => n instanceof Node),
+      ),
+    );
     if (element) element.querySelector(".scroll").scrollTop = at;
   };
   const save = (close) => {
     const text = name.value.trim() || filters.map(([, v]) => v.join("/")).join(" ");
     const others = app.view.series.filter((_, i) => i !== index);
-    problem.textContent = !text ? "Choose a filter or give it a name." : others.some((s) => s.name === text) ? `There is already a series called ${text}.` : "";
+    problem.textContent = !text
+      ? "Choose a filter or give it a name."
+      : others.some((s) => s.name === text)
+        ? `There is already a series called ${text}.`
+        : "";
     if (problem.textContent) return;
     const made = { name: text, filters };
     const series = existing ? app.view.series.map((s, i) => (i === index ? made : s)) : [...app.view.series, made];
     close();
     app.go({ series, group: [], baseline: "" });
   };
-  dialog(existing ? "Edit series" : "Add a named series",
-    [h("label", { class: "field" }, "Name", name), h("h3", null, "Runs with"), h("p", { class: "muted field" }, "on top of the filters of the page"), list],
-    (close) => [problem, h("button", { class: "button", onclick: close }, "Cancel"), h("button", { class: "button primary", onclick: () => save(close) }, existing ? "Save" : "Add series")]);
+  dialog(
+    existing ? "Edit series" : "Add a named series",
+    [
+      h("label", { class: "field" }, "Name", name),
+      h("h3", null, "Runs with"),
+      h("p", { class: "muted field" }, "on top of the filters of the page"),
+      list,
+    ],
+    (close) => [
+      problem,
+      h("button", { class: "button", onclick: close }, "Cancel"),
+      h("button", { class: "button primary", onclick: () => save(close) }, existing ? "Save" : "Add series"),
+    ],
+  );
   name.focus();
   name.addEventListener("keydown", (e) => e.key === "Enter" && save(() => name.closest("dialog").close()));
   refresh();
@@ -115,26 +255,110 @@ function combined(page, own) {
 }
 
 export const segments = (label, key, options, value, change) =>
-  h("span", { class: "control" }, label, h("span", { class: "segments", role: "group", "aria-label": label || key },
-    options.map(([v, words]) => h("button", { "aria-pressed": String(v === value), "data-key": `${key}/${v}`, onclick: () => change(v) }, words))));
+  h(
+    "span",
+    { class: "control" },
+    label,
+    h(
+      "span",
+      { class: "segments", role: "group", "aria-label": label || key },
+      options.map(([v, words]) =>
+        h("button", { "aria-pressed": String(v === value), "data-key": `${key}/${v}`, onclick: () => change(v) }, words),
+      ),
+    ),
+  );
 
 export function tools(app, result) {
   const { view } = app;
   const kind = app.meta.dimensions.find((d) => d.name === view.x)?.kind ?? "text";
   const log = (axis) => view.log.includes(axis);
   const setLog = (axis, on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
-  const candidates = result ? (result.series.length > 1 || view.series.length ? result.series : result.xs) : view.baseline ? [view.baseline] : [];
+  const candidates = result
+    ? result.series.length > 1 || view.series.length
+      ? result.series
+      : result.xs
+    : view.baseline
+      ? [view.baseline]
+      : [];
   return h(
-    "div", { class: "tools" },
-    segments("", "tools/kind", [["chart", "Chart"], ["table", "Table"]], view.kind, (kind) => app.go({ kind })),
-    segments("y axis", "tools/logy", [["", "linear"], ["y", "log"]], log("y") ? "y" : "", (v) => setLog("y", v === "y")),
-    kind === "number" && segments("x axis", "tools/logx", [["", "linear"], ["x", "log"]], log("x") ? "x" : "", (v) => setLog("x", v === "x")),
-    segments("scaling", "tools/scaling", [["weak", "weak"], ["strong", "strong"]], view.scaling, (scaling) => app.go({ scaling })),
-    h("label", { class: "control" }, "relative to", h("select", { class: "plain", "data-key": "tools/baseline", onchange: (e) => app.go({ baseline: e.target.value }) },
-      h("option", { value: "", selected: !view.baseline }, "nothing"),
-      [...new Set([...candidates, ...(view.baseline ? [view.baseline] : [])])].map((v) => h("option", { value: v, selected: v === view.baseline }, v)))),
-    h("button", { class: "button small", "data-key": "tools/range", "aria-haspopup": "dialog", onclick: (e) => menu(e.currentTarget, rangeMenu(app, kind !== "text")) }, "x values…"),
-    h("label", { class: "switch" }, h("input", { type: "checkbox", role: "switch", checked: view.contended, "data-key": "tools/contended", onchange: (e) => app.go({ contended: e.target.checked }) }), "count contended runs"),
+    "div",
+    { class: "tools" },
+    segments(
+      "",
+      "tools/kind",
+      [
+        ["chart", "Chart"],
+        ["table", "Table"],
+      ],
+      view.kind,
+      (kind) => app.go({ kind }),
+    ),
+    segments(
+      "y axis",
+      "tools/logy",
+      [
+        ["", "linear"],
+        ["y", "log"],
+      ],
+      log("y") ? "y" : "",
+      (v) => setLog("y", v === "y"),
+    ),
+    kind === "number" &&
+      segments(
+        "x axis",
+        "tools/logx",
+        [
+          ["", "linear"],
+          ["x", "log"],
+        ],
+        log("x") ? "x" : "",
+        (v) => setLog("x", v === "x"),
+      ),
+    segments(
+      "scaling",
+      "tools/scaling",
+      [
+        ["weak", "weak"],
+        ["strong", "strong"],
+      ],
+      view.scaling,
+      (scaling) => app.go({ scaling }),
+    ),
+    h(
+      "label",
+      { class: "control" },
+      "relative to",
+      h(
+        "select",
+        { class: "plain", "data-key": "tools/baseline", onchange: (e) => app.go({ baseline: e.target.value }) },
+        h("option", { value: "", selected: !view.baseline }, "nothing"),
+        [...new Set([...candidates, ...(view.baseline ? [view.baseline] : [])])].map((v) =>
+          h("option", { value: v, selected: v === view.baseline }, v),
+        ),
+      ),
+    ),
+    h(
+      "button",
+      {
+        class: "button small",
+        "data-key": "tools/range",
+        "aria-haspopup": "dialog",
+        onclick: (e) => menu(e.currentTarget, rangeMenu(app, kind !== "text")),
+      },
+      "x values…",
+    ),
+    h(
+      "label",
+      { class: "switch" },
+      h("input", {
+        type: "checkbox",
+        role: "switch",
+        checked: view.contended,
+        "data-key": "tools/contended",
+        onchange: (e) => app.go({ contended: e.target.checked }),
+      }),
+      "count contended runs",
+    ),
   );
 }
 
@@ -142,16 +366,34 @@ function rangeMenu(app, ordered) {
   const { view } = app;
   const list = h("div", { class: "list" }, h("p", { class: "muted pick" }, "Reading…"));
   const open = view.range.length === 1 && view.range[0].includes("..") ? view.range[0].split("..") : ["", ""];
-  const [low, high] = ["from", "to"].map((word, i) => h("input", { class: "plain", placeholder: word, value: open[i], "aria-label": `${word} this value of x` }));
+  const [low, high] = ["from", "to"].map((word, i) =>
+    h("input", { class: "plain", placeholder: word, value: open[i], "aria-label": `${word} this value of x` }),
+  );
   const apply = () => app.go({ range: low.value || high.value ? [`${low.value.trim()}..${high.value.trim()}`] : [] });
-  app.source.answer(but(view, { kind: "table", range: [], baseline: "" })).then(({ result }) => {
-    const values = result.xs;
-    const now = new Set(view.range.length && !view.range[0].includes("..") ? view.range : values);
-    list.replaceChildren(...values.map((value) => h("label", { class: "pick" }, h("input", { type: "checkbox", checked: now.has(value), onchange: (e) => {
-      e.target.checked ? now.add(value) : now.delete(value);
-      app.go({ range: now.size === values.length || !now.size ? [] : values.filter((v) => now.has(v)) });
-    } }), value || "unknown")));
-  }).catch((error) => replace(list, failure(error)));
+  app.source
+    .answer(but(view, { kind: "table", range: [], baseline: "" }))
+    .then(({ result }) => {
+      const values = result.xs;
+      const now = new Set(view.range.length && !view.range[0].includes("..") ? view.range : values);
+      list.replaceChildren(
+        ...values.map((value) =>
+          h(
+            "label",
+            { class: "pick" },
+            h("input", {
+              type: "checkbox",
+              checked: now.has(value),
+              onchange: (e) => {
+                e.target.checked ? now.add(value) : now.delete(value);
+                app.go({ range: now.size === values.length || !now.size ? [] : values.filter((v) => now.has(v)) });
+              },
+            }),
+            value || "unknown",
+          ),
+        ),
+      );
+    })
+    .catch((error) => replace(list, failure(error)));
   return [
     h("h3", null, "Show these values of x"),
     ordered && h("div", { class: "ends" }, low, "–", high, h("button", { class: "button small", onclick: apply }, "Apply")),

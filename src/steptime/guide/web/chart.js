@@ -26,7 +26,15 @@ function fitted(spec, room, height, names) {
   const longest = Math.min(Math.max(4, ...names.map((name) => name.length)), LONGEST);
   const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
   const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0; // the plot keeps its height however many names there are
-  return fill(spec, { ...look(), titled: false, fitted: panels === 1, width: Math.max(width, 140), height: height + Math.max(0, legend), columns, entries });
+  return fill(spec, {
+    ...look(),
+    titled: false,
+    fitted: panels === 1,
+    width: Math.max(width, 140),
+    height: height + Math.max(0, legend),
+    columns,
+    entries,
+  });
 }
 
 const slants = (spec) => spec.autosize && spec.params?.some((param) => param.name === "slanted");
@@ -84,7 +92,8 @@ function placeOf(view, { point }) {
           const found = search(inner, x + (item.x ?? 0), y + (item.y ?? 0));
           if (found) return found;
         }
-      } else if (item.datum?.point === point && ["rect", "symbol"].includes(mark.marktype)) return [x + (item.bounds.x1 + item.bounds.x2) / 2, y + item.bounds.y1];
+      } else if (item.datum?.point === point && ["rect", "symbol"].includes(mark.marktype))
+        return [x + (item.bounds.x1 + item.bounds.x2) / 2, y + item.bounds.y1];
     }
     return null;
   };
@@ -95,13 +104,18 @@ function placeOf(view, { point }) {
 export async function pictureOf(spec, kind) {
   const vegaEmbed = await embed();
   const { view } = await vegaEmbed(document.createElement("div"), undated(spec), EMBED);
-  const made = kind === "svg" ? await view.toSVG() : await new Promise((done) => view.toCanvas(2).then((canvas) => canvas.toBlob(done)));
+  const made =
+    kind === "svg" ? await view.toSVG() : await new Promise((done) => view.toCanvas(2).then((canvas) => canvas.toBlob(done)));
   view.finalize();
   return made;
 }
 
 export function chartSkeleton() {
-  return h("div", { class: "skeleton", "aria-hidden": "true" }, [46, 72, 34, 88, 58, 66, 40, 80, 52].map((p) => bar(p)));
+  return h(
+    "div",
+    { class: "skeleton", "aria-hidden": "true" },
+    [46, 72, 34, 88, 58, 66, 40, 80, 52].map((p) => bar(p)),
+  );
 }
 
 function bar(percent) {
@@ -115,5 +129,12 @@ export function empty(title, words, ...rest) {
 }
 
 export function problem(error, retry) {
-  return h("div", { class: "empty", role: "alert" }, icon("warn"), h("h2", null, "That cannot be shown"), h("p", null, error.message), retry && h("div", { class: "row" }, retry));
+  return h(
+    "div",
+    { class: "empty", role: "alert" },
+    icon("warn"),
+    h("h2", null, "That cannot be shown"),
+    h("p", null, error.message),
+    retry && h("div", { class: "row" }, retry),
+  );
 }

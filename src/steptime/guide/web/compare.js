@@ -12,14 +12,26 @@ export function comparePage(app) {
   const stage = h("div", null, h("section", { class: "card" }, h("p", { class: "starting" }, "Comparing…")));
   return {
     main: h("div", null, narrowed, stage),
-    get side() { return !app.view.runs.length; },
-    ready() { replace(narrowed, app.view.runs.length ? null : chips(app)); },
+    get side() {
+      return !app.view.runs.length;
+    },
+    ready() {
+      replace(narrowed, app.view.runs.length ? null : chips(app));
+    },
     async show({ comparison, rows }) {
       if (!comparison) return replace(stage, invitation(app));
       named = new Map((rows ?? []).map((row) => [row.id, row]));
       return replace(stage, body(app, comparison));
     },
-    fail: (error) => replace(stage, h("section", { class: "card" }, problem(error, h("button", { class: "button", onclick: () => app.go({ runs: [], series: [] }) }, "Choose again")))),
+    fail: (error) =>
+      replace(
+        stage,
+        h(
+          "section",
+          { class: "card" },
+          problem(error, h("button", { class: "button", onclick: () => app.go({ runs: [], series: [] }) }, "Choose again")),
+        ),
+      ),
     redraw() {},
   };
 }
@@ -27,30 +39,135 @@ export function comparePage(app) {
 export const comparable = (view) => view.runs.length > 1 || (!view.runs.length && view.series.length > 1);
 
 function invitation(app) {
-  return h("section", { class: "card" }, empty("Compare two or more", "Pick runs in the list, or name groups of runs by their filters. The first is the baseline.",
-    h("div", { class: "row" }, h("button", { class: "button primary", onclick: () => app.go({ kind: "runs", runs: [] }) }, "Pick runs"),
-      h("button", { class: "button", onclick: () => seriesDialog(app, -1) }, icon("plus"), app.view.series.length ? "Name another group" : "Name a group"))));
+  return h(
+    "section",
+    { class: "card" },
+    empty(
+      "Compare two or more",
+      "Pick runs in the list, or name groups of runs by their filters. The first is the baseline.",
+      h(
+        "div",
+        { class: "row" },
+        h("button", { class: "button primary", onclick: () => app.go({ kind: "runs", runs: [] }) }, "Pick runs"),
+        h(
+          "button",
+          { class: "button", onclick: () => seriesDialog(app, -1) },
+          icon("plus"),
+          app.view.series.length ? "Name another group" : "Name a group",
+        ),
+      ),
+    ),
+  );
 }
 
 function body(app, c) {
   const measure = measureOf(app);
-  const [least, most] = [Math.min(0.95, ...c.differences.map((d) => d.low ?? d.ratio ?? 1)), Math.max(1.05, ...c.differences.map((d) => d.high ?? d.ratio ?? 1))];
+  const [least, most] = [
+    Math.min(0.95, ...c.differences.map((d) => d.low ?? d.ratio ?? 1)),
+    Math.max(1.05, ...c.differences.map((d) => d.high ?? d.ratio ?? 1)),
+  ];
   const [low, high] = [least - 0.06 * (most - least), most + 0.06 * (most - least)];
   const sections = ["configuration", "software", "hardware", "measurement"];
   const differing = [...c.differing].sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section));
   const [base, ...rest] = c.sides;
   const others = rest.length === 1 ? sideName(app, rest[0]) : count(rest.length, app.view.runs.length ? "run" : "group");
   return [
-    h("section", { class: "card" },
-      h("header", null, h("div", null, h("h1", null, sentence(`${measure.label}: ${others} against ${sideName(app, base)}`)),
-        h("p", null, `${measure.better} is better · ratios with 95% intervals`))),
-      h("div", { class: "body table-wrap" }, h("table", { class: "roomy" },
-        h("thead", null, h("tr", null, ["", measure.label, "against the first", "", "verdict", ""].map((t, i) => h("th", { scope: "col", class: i === 1 ? "r" : null }, t)))),
-        h("tbody", null, c.sides.map((side, i) => sideRow(app, side, i ? c.differences[i - 1] : null, measure, low, high, i))))),
-      h("div", { class: "notes" }, c.differences.map((d) => h("div", { class: "note info" }, icon("info"), h("span", null, plainWords(app, d), d.basis ? h("span", { class: "muted" }, ` (${d.basis})`) : ""))), c.warnings.map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, w))))),
-    h("section", { class: "card" }, h("header", null, h("div", null, h("h2", null, "What differs"), h("p", null, c.differing.length ? "everything else is the same" : "nothing that was recorded"))),
-      c.differing.length > 0 && h("div", { class: "body table-wrap" }, h("table", null, h("thead", null, h("tr", null, ["", "", ...c.sides.map((s) => sideName(app, s))].map((t) => h("th", { scope: "col" }, t)))),
-        h("tbody", null, differing.map((d, i) => h("tr", null, h("td", { class: "muted" }, differing[i - 1]?.section === d.section ? "" : d.section), h("th", { scope: "row" }, d.name.includes(".") ? d.name : d.name.replaceAll("_", " ")), d.values.map((v) => h("td", { class: "wrap" }, v === "" ? "–" : v)))))))),
+    h(
+      "section",
+      { class: "card" },
+      h(
+        "header",
+        null,
+        h(
+          "div",
+          null,
+          h("h1", null, sentence(`${measure.label}: ${others} against ${sideName(app, base)}`)),
+          h("p", null, `${measure.better} is better · ratios with 95% intervals`),
+        ),
+      ),
+      h(
+        "div",
+        { class: "body table-wrap" },
+        h(
+          "table",
+          { class: "roomy" },
+          h(
+            "thead",
+            null,
+            h(
+              "tr",
+              null,
+              ["", measure.label, "against the first", "", "verdict", ""].map((t, i) =>
+                h("th", { scope: "col", class: i === 1 ? "r" : null }, t),
+              ),
+            ),
+          ),
+          h(
+            "tbody",
+            null,
+            c.sides.map((side, i) => sideRow(app, side, i ? c.differences[i - 1] : null, measure, low, high, i)),
+          ),
+        ),
+      ),
+      h(
+        "div",
+        { class: "notes" },
+        c.differences.map((d) =>
+          h(
+            "div",
+            { class: "note info" },
+            icon("info"),
+            h("span", null, plainWords(app, d), d.basis ? h("span", { class: "muted" }, ` (${d.basis})`) : ""),
+          ),
+        ),
+        c.warnings.map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, w))),
+      ),
+    ),
+    h(
+      "section",
+      { class: "card" },
+      h(
+        "header",
+        null,
+        h(
+          "div",
+          null,
+          h("h2", null, "What differs"),
+          h("p", null, c.differing.length ? "everything else is the same" : "nothing that was recorded"),
+        ),
+      ),
+      c.differing.length > 0 &&
+        h(
+          "div",
+          { class: "body table-wrap" },
+          h(
+            "table",
+            null,
+            h(
+              "thead",
+              null,
+              h(
+                "tr",
+                null,
+                ["", "", ...c.sides.map((s) => sideName(app, s))].map((t) => h("th", { scope: "col" }, t)),
+              ),
+            ),
+            h(
+              "tbody",
+              null,
+              differing.map((d, i) =>
+                h(
+                  "tr",
+                  null,
+                  h("td", { class: "muted" }, differing[i - 1]?.section === d.section ? "" : d.section),
+                  h("th", { scope: "row" }, d.name.includes(".") ? d.name : d.name.replaceAll("_", " ")),
+                  d.values.map((v) => h("td", { class: "wrap" }, v === "" ? "–" : v)),
+                ),
+              ),
+            ),
+          ),
+        ),
+    ),
   ];
 }
 
@@ -64,7 +181,9 @@ function nameOf(app, name) {
   if (!row) return name;
   const rows = app.view.runs.map((id) => named.get(id)).filter(Boolean);
   const apart = TELLING.filter((c) => new Set(rows.map((r) => r[c])).size > 1);
-  const words = (apart.length ? apart : ["model", "software"]).slice(0, 3).map((c) => (!row[c] ? "" : c === "replica_batch" ? `batch ${row[c]}` : c === "replicas" ? count(row[c], "device") : row[c]));
+  const words = (apart.length ? apart : ["model", "software"])
+    .slice(0, 3)
+    .map((c) => (!row[c] ? "" : c === "replica_batch" ? `batch ${row[c]}` : c === "replicas" ? count(row[c], "device") : row[c]));
   const text = words.filter(Boolean).join(" · ");
   return rows.filter((r) => r !== row && apart.every((c) => r[c] === row[c])).length ? `${text}, ${when(row.started)}` : text;
 }
@@ -73,15 +192,47 @@ const sideName = (app, side) => nameOf(app, side.name);
 
 function sideRow(app, side, difference, measure, low, high, i) {
   const run = app.view.runs.length ? but(app.view, { kind: "run", runs: side.run_ids.slice(0, 1) }) : null;
-  const remove = () => app.go(run ? { runs: app.view.runs.filter((_, j) => j !== i) } : { series: app.view.series.filter((_, j) => j !== i) });
-  const first = () => app.go(run ? { runs: [app.view.runs[i], ...app.view.runs.filter((_, j) => j !== i)] } : { series: [app.view.series[i], ...app.view.series.filter((_, j) => j !== i)] });
-  return h("tr", null,
-    h("th", { scope: "row" }, run ? h("a", { href: app.source.address(run), onclick: (e) => app.follow(e, run) }, sideName(app, side)) : side.name, h("div", { class: "muted sub" }, count(side.runs, "run"), side.configurations > 1 ? `, ${side.configurations} configurations` : "")),
-    h("td", { class: "r" }, side.value === null ? h("span", { class: "tag bad" }, statusWords(side.status)) : h("b", null, withUnit(side.value, measure)), side.low !== null && h("div", { class: "muted sub" }, `${figure(side.low, measure.form)} – ${figure(side.high, measure.form)}`)),
+  const remove = () =>
+    app.go(run ? { runs: app.view.runs.filter((_, j) => j !== i) } : { series: app.view.series.filter((_, j) => j !== i) });
+  const first = () =>
+    app.go(
+      run
+        ? { runs: [app.view.runs[i], ...app.view.runs.filter((_, j) => j !== i)] }
+        : { series: [app.view.series[i], ...app.view.series.filter((_, j) => j !== i)] },
+    );
+  return h(
+    "tr",
+    null,
+    h(
+      "th",
+      { scope: "row" },
+      run ? h("a", { href: app.source.address(run), onclick: (e) => app.follow(e, run) }, sideName(app, side)) : side.name,
+      h(
+        "div",
+        { class: "muted sub" },
+        count(side.runs, "run"),
+        side.configurations > 1 ? `, ${side.configurations} configurations` : "",
+      ),
+    ),
+    h(
+      "td",
+      { class: "r" },
+      side.value === null
+        ? h("span", { class: "tag bad" }, statusWords(side.status))
+        : h("b", null, withUnit(side.value, measure)),
+      side.low !== null &&
+        h("div", { class: "muted sub" }, `${figure(side.low, measure.form)} – ${figure(side.high, measure.form)}`),
+    ),
     h("td", null, difference ? interval(difference, low, high) : h("span", { class: "muted" }, "baseline")),
     h("td", { class: "r" }, difference?.ratio ? `${figure(difference.ratio, "ratio")}×` : ""),
     h("td", null, difference && h("span", { class: `verdict ${difference.verdict.split(" ")[0]}` }, difference.verdict)),
-    h("td", null, i > 0 && h("button", { class: "button quiet small", onclick: first }, "make first"), h("button", { class: "button quiet small", "aria-label": `Leave ${side.name} out`, onclick: remove }, icon("close"))));
+    h(
+      "td",
+      null,
+      i > 0 && h("button", { class: "button quiet small", onclick: first }, "make first"),
+      h("button", { class: "button quiet small", "aria-label": `Leave ${side.name} out`, onclick: remove }, icon("close")),
+    ),
+  );
 }
 
 // The sentence without the verdict, which is a badge already, and with names in place of ids.
@@ -94,8 +245,27 @@ function interval(d, low, high) {
   if (d.ratio === null) return "";
   const at = (v) => `${(100 * (v - low)) / (high - low)}%`;
   const colour = { faster: "var(--good)", slower: "var(--bad)" }[d.verdict] ?? "var(--muted)";
-  return h("div", { class: "span", title: `${figure(d.low, "ratio")} to ${figure(d.high, "ratio")}` }, svg("svg", { role: "img", "aria-label": `ratio ${figure(d.ratio, "ratio")}, between ${figure(d.low, "ratio")} and ${figure(d.high, "ratio")}` },
-    svg("line", { x1: at(1), x2: at(1), y1: 2, y2: 28, stroke: "var(--line-strong)", "stroke-dasharray": "3 3" }),
-    d.low !== null && svg("line", { x1: at(d.low), x2: at(d.high), y1: 15, y2: 15, stroke: colour, "stroke-width": 3, "stroke-linecap": "round" }),
-    svg("circle", { cx: at(d.ratio), cy: 15, r: 5.5, fill: colour })));
+  return h(
+    "div",
+    { class: "span", title: `${figure(d.low, "ratio")} to ${figure(d.high, "ratio")}` },
+    svg(
+      "svg",
+      {
+        role: "img",
+        "aria-label": `ratio ${figure(d.ratio, "ratio")}, between ${figure(d.low, "ratio")} and ${figure(d.high, "ratio")}`,
+      },
+      svg("line", { x1: at(1), x2: at(1), y1: 2, y2: 28, stroke: "var(--line-strong)", "stroke-dasharray": "3 3" }),
+      d.low !== null &&
+        svg("line", {
+          x1: at(d.low),
+          x2: at(d.high),
+          y1: 15,
+          y2: 15,
+          stroke: colour,
+          "stroke-width": 3,
+          "stroke-linecap": "round",
+        }),
+      svg("circle", { cx: at(d.ratio), cy: 15, r: 5.5, fill: colour }),
+    ),
+  );
 }

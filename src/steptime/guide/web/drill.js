@@ -20,11 +20,36 @@ export async function drillDown(app, result, point) {
   const target = runsView(app.view, result, point);
   const body = h("div", null, h("p", { class: "starting" }, "Reading the runs…"));
   const foot = h("div", { class: "row" });
-  drawer([point.series, point.x, point.facet].filter(Boolean).join(" · ") || "unknown", sentence(`${app.meta.measures.find((m) => m.name === app.view.y)?.label ?? app.view.y}, run by run`), body, foot);
+  drawer(
+    [point.series, point.x, point.facet].filter(Boolean).join(" · ") || "unknown",
+    sentence(`${app.meta.measures.find((m) => m.name === app.view.y)?.label ?? app.view.y}, run by run`),
+    body,
+    foot,
+  );
   try {
     const found = await app.source.runs(target, MOST, 0);
-    replace(body, runRows(app, found.rows), found.total > found.rows.length && h("p", { class: "values muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`));
-    replace(foot, compareButton(app, found.rows), h("a", { class: "button", href: app.source.address(target), onclick: (e) => { closeDrawer(); app.follow(e, target); } }, `All ${count(found.total, "run")}`));
+    replace(
+      body,
+      runRows(app, found.rows),
+      found.total > found.rows.length &&
+        h("p", { class: "values muted" }, `and ${(found.total - found.rows.length).toLocaleString("en")} more`),
+    );
+    replace(
+      foot,
+      compareButton(app, found.rows),
+      h(
+        "a",
+        {
+          class: "button",
+          href: app.source.address(target),
+          onclick: (e) => {
+            closeDrawer();
+            app.follow(e, target);
+          },
+        },
+        `All ${count(found.total, "run")}`,
+      ),
+    );
   } catch (error) {
     replace(body, failure(error));
   }
@@ -37,12 +62,54 @@ function runRows(app, rows) {
   const best = measure.better === "higher" ? Math.max(...values) : Math.min(...values);
   return rows.map((row) => {
     const target = { ...app.view, kind: "run", runs: [row.id] };
-    const words = [row.model, row.phase, row.framework, row.precision, row.replica_batch && `batch ${row.replica_batch}`, row.replicas > 1 && `${row.replicas} devices`, row.device].filter(Boolean).join(" · ");
-    return h("div", { class: `runrow${row[measure.name] === best && values.length > 1 ? " best" : ""}` },
-      h("input", { type: "checkbox", "aria-label": `Pick run ${row.id} to compare`, checked: app.picked.includes(row.id), onchange: () => app.pick(row.id) }),
-      h("div", null, h("a", { href: app.source.address(target), onclick: (e) => { closeDrawer(); app.follow(e, target); } }, row.started ? when(row.started) : row.id), " ", verdictTag(row), h("div", { class: "sub", title: words }, words)),
-      h("div", { class: "fig" }, row.status === "ok" ? withUnit(row[measure.name], measure) : h("span", { class: "tag bad" }, statusWords(row.status)),
-        row.status === "ok" && row.ci_low !== null && measure.name === "throughput" && h("small", null, `${figure(row.ci_low)} – ${figure(row.ci_high)}`)));
+    const words = [
+      row.model,
+      row.phase,
+      row.framework,
+      row.precision,
+      row.replica_batch && `batch ${row.replica_batch}`,
+      row.replicas > 1 && `${row.replicas} devices`,
+      row.device,
+    ]
+      .filter(Boolean)
+      .join(" · ");
+    return h(
+      "div",
+      { class: `runrow${row[measure.name] === best && values.length > 1 ? " best" : ""}` },
+      h("input", {
+        type: "checkbox",
+        "aria-label": `Pick run ${row.id} to compare`,
+        checked: app.picked.includes(row.id),
+        onchange: () => app.pick(row.id),
+      }),
+      h(
+        "div",
+        null,
+        h(
+          "a",
+          {
+            href: app.source.address(target),
+            onclick: (e) => {
+              closeDrawer();
+              app.follow(e, target);
+            },
+          },
+          row.started ? when(row.started) : row.id,
+        ),
+        " ",
+        verdictTag(row),
+        h("div", { class: "sub", title: words }, words),
+      ),
+      h(
+        "div",
+        { class: "fig" },
+        row.status === "ok" ? withUnit(row[measure.name], measure) : h("span", { class: "tag bad" }, statusWords(row.status)),
+        row.status === "ok" &&
+          row.ci_low !== null &&
+          measure.name === "throughput" &&
+          h("small", null, `${figure(row.ci_low)} – ${figure(row.ci_high)}`),
+      ),
+    );
   });
 }
 
@@ -53,10 +120,24 @@ export function verdictTag(row) {
 }
 
 function compareButton(app, rows) {
-  return h("button", { class: "button primary", disabled: rows.length < 2, onclick: () => {
-    const among = rows.filter((r) => app.picked.includes(r.id)).map((r) => r.id);
-    const runs = among.length > 1 ? among : rows.filter((r) => r.status === "ok").slice(0, 2).map((r) => r.id);
-    closeDrawer();
-    app.go({ kind: "compare", runs });
-  } }, "Compare");
+  return h(
+    "button",
+    {
+      class: "button primary",
+      disabled: rows.length < 2,
+      onclick: () => {
+        const among = rows.filter((r) => app.picked.includes(r.id)).map((r) => r.id);
+        const runs =
+          among.length > 1
+            ? among
+            : rows
+                .filter((r) => r.status === "ok")
+                .slice(0, 2)
+                .map((r) => r.id);
+        closeDrawer();
+        app.go({ kind: "compare", runs });
+      },
+    },
+    "Compare",
+  );
 }

@@ -23,7 +23,14 @@ export function explorePage(app) {
   const stage = h("div", { class: "stage" }, chartSkeleton());
   const notes = h("div", { class: "notes" });
   const foot = h("div");
-  const card = h("section", { class: "card", "aria-live": "off" }, h("header", null, h("div", null, title, under)), stage, notes, foot);
+  const card = h(
+    "section",
+    { class: "card", "aria-live": "off" },
+    h("header", null, h("div", null, title, under)),
+    stage,
+    notes,
+    foot,
+  );
   let last = null;
   const draw = async () => last && (await drawResult(app, last, stage));
   return {
@@ -52,7 +59,21 @@ export function explorePage(app) {
       last = null;
       under.textContent = "";
       replace(notes);
-      replace(stage, problem(error, [app.view.baseline && h("button", { class: "button primary", onclick: () => app.go({ baseline: "" }) }, "Not relative to anything"), h("button", { class: "button", onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }) }, "Start afresh")]));
+      replace(
+        stage,
+        problem(error, [
+          app.view.baseline &&
+            h("button", { class: "button primary", onclick: () => app.go({ baseline: "" }) }, "Not relative to anything"),
+          h(
+            "button",
+            {
+              class: "button",
+              onclick: () => app.go({ filters: [], series: [], group: [], facet: "", baseline: "", range: [], log: "" }),
+            },
+            "Start afresh",
+          ),
+        ]),
+      );
     },
     redraw() {
       replace(narrowed, chips(app, swatches(last)));
@@ -61,14 +82,22 @@ export function explorePage(app) {
   };
 }
 
-const swatches = (answer) => Object.fromEntries((answer?.result.series ?? []).map((name, i) => [name, look().palette[i % look().palette.length]]));
+const swatches = (answer) =>
+  Object.fromEntries((answer?.result.series ?? []).map((name, i) => [name, look().palette[i % look().palette.length]]));
 
 async function drawResult(app, answer, stage) {
   const { result } = answer;
   if (!result.points.length) return replace(stage, nothing(app));
   if (app.view.kind === "table") return replace(stage, pointsTable(app, result));
   const figures = result.points.filter((p) => p.value !== null);
-  if (!figures.length) return replace(stage, empty("No figure to draw", `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. The notes below say which.`));
+  if (!figures.length)
+    return replace(
+      stage,
+      empty(
+        "No figure to draw",
+        `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. The notes below say which.`,
+      ),
+    );
   const holder = h("div", { class: "chart" });
   replace(stage, holder);
   const points = result.points.map((p, point) => ({ ...p, point }));
@@ -84,19 +113,34 @@ async function drawResult(app, answer, stage) {
 }
 
 // Dimensions and measures as the makers of specs want them.
-export const told = (app) => ({ measures: app.meta.measures, dimensions: (name) => app.meta.dimensions.find((d) => d.name === name) ?? { name, label: name.replace("label.", ""), kind: "text" } });
+export const told = (app) => ({
+  measures: app.meta.measures,
+  dimensions: (name) =>
+    app.meta.dimensions.find((d) => d.name === name) ?? { name, label: name.replace("label.", ""), kind: "text" },
+});
 
 function nothing(app) {
   const filtered = app.view.filters.length || app.view.range.length || app.view.series.length;
   if (!app.meta.runs) return firstSteps(app);
-  return empty("No runs match", "Every combination of these filters is without a run. Remove one, or look at what there is.",
-    h("div", { class: "row" }, filtered && h("button", { class: "button primary", onclick: () => app.go({ filters: [], series: [], range: [] }) }, "Clear filters"),
-      h("button", { class: "button", onclick: () => app.go({ kind: "coverage" }) }, "What has been measured")));
+  return empty(
+    "No runs match",
+    "Every combination of these filters is without a run. Remove one, or look at what there is.",
+    h(
+      "div",
+      { class: "row" },
+      filtered &&
+        h("button", { class: "button primary", onclick: () => app.go({ filters: [], series: [], range: [] }) }, "Clear filters"),
+      h("button", { class: "button", onclick: () => app.go({ kind: "coverage" }) }, "What has been measured"),
+    ),
+  );
 }
 
 export function firstSteps(app) {
-  return empty("No results yet", `Nothing is in ${app.meta.store} yet. Measure something; it appears here by itself, without a reload.`,
-    h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store));
+  return empty(
+    "No results yet",
+    `Nothing is in ${app.meta.store} yet. Measure something; it appears here by itself, without a reload.`,
+    h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store),
+  );
 }
 
 function shownMeasure(app) {
@@ -112,7 +156,15 @@ function tipOf(app, p) {
     p.value === null ? h("div", { class: "big" }, statusWords(p.status)) : h("div", { class: "big" }, withUnit(p.value, measure)),
     spread && h("p", null, `95% between ${figure(p.low, measure.form)} and ${figure(p.high, measure.form)}`),
     h("p", null, `n = ${count(p.runs, "run")}${p.configurations > 1 ? ` of ${p.configurations} configurations` : ""}`),
-    Object.keys(p.mixes ?? {}).length > 0 && h("p", { class: "w" }, `mixes ${Object.entries(p.mixes).slice(0, 4).map(([name, n]) => `${n} × ${labelOf(app, name)}`).join(", ")}`),
+    Object.keys(p.mixes ?? {}).length > 0 &&
+      h(
+        "p",
+        { class: "w" },
+        `mixes ${Object.entries(p.mixes)
+          .slice(0, 4)
+          .map(([name, n]) => `${n} × ${labelOf(app, name)}`)
+          .join(", ")}`,
+      ),
     failedWords(p) && h("p", { class: "w" }, failedWords(p)),
     p.contended > 0 && h("p", { class: "w" }, `${count(p.contended, "contended run")} left out`),
     h("p", { class: "hint" }, "click for the runs"),
@@ -120,24 +172,83 @@ function tipOf(app, p) {
 }
 
 function meanTip(app, { x, series, value, status }) {
-  return value === undefined || !series ? null : [h("h3", null, `${series} · ${x}`), h("div", { class: "big" }, withUnit(value, shownMeasure(app))), h("p", null, `${status} values of ${labelOf(app, app.view.x)}`)];
+  return value === undefined || !series
+    ? null
+    : [
+        h("h3", null, `${series} · ${x}`),
+        h("div", { class: "big" }, withUnit(value, shownMeasure(app))),
+        h("p", null, `${status} values of ${labelOf(app, app.view.x)}`),
+      ];
 }
 
-const failedWords = (p) => Object.entries(p.statuses ?? {}).filter(([s]) => s !== "ok").map(([s, n]) => `${n} ${statusWords(s)}`).join(", ");
+const failedWords = (p) =>
+  Object.entries(p.statuses ?? {})
+    .filter(([s]) => s !== "ok")
+    .map(([s, n]) => `${n} ${statusWords(s)}`)
+    .join(", ");
 
 function notesOf(app, result) {
-  const failed = result.points.filter((p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status));
+  const failed = result.points.filter(
+    (p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status),
+  );
   const byStatus = groupRows(failed, (p) => p.status);
   const disturbed = result.points.filter((p) => p.status === "contended").length;
   return [
-    result.means?.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, h("b", null, "Geometric means: "),
-      result.means.map((m) => `${[m.facet, m.series].filter(Boolean).join(" · ")} ${figure(m.value, "ratio")}× (${m.n} of ${m.of})`).join(" · "))),
-    result.warnings.filter((words) => !/^\d+ contended runs? (is|are) left out/.test(words)).map((words) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(words)))),
-    [...byStatus].map(([status, list]) => h("div", { class: "note fail" }, icon("fail"), h("span", null, h("b", null, `${sentence(statusWords(status))}: `),
-      list.slice(0, 6).map((p) => [p.facet, p.series, p.x].filter(Boolean).join(" · ")).join("; "), list.length > 6 ? ` and ${list.length - 6} more` : ""),
-      h("button", { class: "link", onclick: () => app.go({ kind: "runs", filters: [...app.view.filters.filter(([k]) => k !== "status"), ["status", [status]]] }) }, "Show these runs"))),
-    result.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(result.contended, "run")} left out because something else disturbed ${result.contended === 1 ? "it" : "them"}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`),
-      h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
+    result.means?.length > 0 &&
+      h(
+        "div",
+        { class: "note info" },
+        icon("info"),
+        h(
+          "span",
+          null,
+          h("b", null, "Geometric means: "),
+          result.means
+            .map((m) => `${[m.facet, m.series].filter(Boolean).join(" · ")} ${figure(m.value, "ratio")}× (${m.n} of ${m.of})`)
+            .join(" · "),
+        ),
+      ),
+    result.warnings
+      .filter((words) => !/^\d+ contended runs? (is|are) left out/.test(words))
+      .map((words) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(words)))),
+    [...byStatus].map(([status, list]) =>
+      h(
+        "div",
+        { class: "note fail" },
+        icon("fail"),
+        h(
+          "span",
+          null,
+          h("b", null, `${sentence(statusWords(status))}: `),
+          list
+            .slice(0, 6)
+            .map((p) => [p.facet, p.series, p.x].filter(Boolean).join(" · "))
+            .join("; "),
+          list.length > 6 ? ` and ${list.length - 6} more` : "",
+        ),
+        h(
+          "button",
+          {
+            class: "link",
+            onclick: () =>
+              app.go({ kind: "runs", filters: [...app.view.filters.filter(([k]) => k !== "status"), ["status", [status]]] }),
+          },
+          "Show these runs",
+        ),
+      ),
+    ),
+    result.contended > 0 &&
+      h(
+        "div",
+        { class: "note info" },
+        icon("info"),
+        h(
+          "span",
+          null,
+          `${count(result.contended, "run")} left out because something else disturbed ${result.contended === 1 ? "it" : "them"}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`,
+        ),
+        h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
+      ),
   ];
 }
 
@@ -146,14 +257,32 @@ function pointsTable(app, result) {
   const measure = shownMeasure(app);
   const columns = [
     view.facet && [labelOf(app, view.facet), (p) => p.facet],
-    (view.group.length || view.series.length) && [view.series.length ? "series" : view.group.map((g) => labelOf(app, g)).join(" / "), (p) => p.series],
+    (view.group.length || view.series.length) && [
+      view.series.length ? "series" : view.group.map((g) => labelOf(app, g)).join(" / "),
+      (p) => p.series,
+    ],
     [labelOf(app, view.x), (p) => p.x],
-    [`${measure.label}${measure.unit && measure.form === "number" ? ` (${measure.unit})` : ""}`, (p) => p.value ?? p.status, (p) => (p.value === null ? h("span", { class: `tag ${p.status === "not run" ? "" : "bad"}` }, statusWords(p.status)) : figure(p.value, measure.form)), "r"],
+    [
+      `${measure.label}${measure.unit && measure.form === "number" ? ` (${measure.unit})` : ""}`,
+      (p) => p.value ?? p.status,
+      (p) =>
+        p.value === null
+          ? h("span", { class: `tag ${p.status === "not run" ? "" : "bad"}` }, statusWords(p.status))
+          : figure(p.value, measure.form),
+      "r",
+    ],
     ["95% from", (p) => p.low, (p) => figure(p.low, measure.form), "r"],
     ["to", (p) => p.high, (p) => figure(p.high, measure.form), "r"],
     ["runs", (p) => p.runs, (p) => p.runs, "r"],
     ["configurations", (p) => p.configurations, (p) => p.configurations, "r"],
-    ["", () => "", (p) => (p.runs || Object.keys(p.statuses).length ? h("button", { class: "link", onclick: () => drillDown(app, result, p) }, "runs") : "")],
+    [
+      "",
+      () => "",
+      (p) =>
+        p.runs || Object.keys(p.statuses).length
+          ? h("button", { class: "link", onclick: () => drillDown(app, result, p) }, "runs")
+          : "",
+    ],
   ].filter(Boolean);
   return dataTable(columns, result.points, heading(app));
 }

@@ -3,8 +3,33 @@
 import { deviation, mean, median, present } from "./reduce.js";
 import { valueOf } from "./rows.js";
 
-export const STORED = ["throughput", "batch_time_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "uncertainty", "jitter", "limit_share", "peak_bytes"];
-const MATCHING = ["model", "phase", "framework", "framework_version", "backend", "runtime", "precision", "device", "threads", "optimizer", "data", "data_store", "origin"];
+export const STORED = [
+  "throughput",
+  "batch_time_ms",
+  "p50_ms",
+  "p90_ms",
+  "p95_ms",
+  "p99_ms",
+  "uncertainty",
+  "jitter",
+  "limit_share",
+  "peak_bytes",
+];
+const MATCHING = [
+  "model",
+  "phase",
+  "framework",
+  "framework_version",
+  "backend",
+  "runtime",
+  "precision",
+  "device",
+  "threads",
+  "optimizer",
+  "data",
+  "data_store",
+  "origin",
+];
 const GROWING = ["replicas", "devices_per_node", "nodes", "interconnect", "server"];
 const HIGHER = ["throughput", "limit_share", "speedup", "efficiency"];
 
@@ -13,7 +38,12 @@ export function picked(view) {
   return view.agg === "best" ? (HIGHER.includes(view.y) ? "max" : "min") : view.agg;
 }
 
-export const MEASURING = { max: (v) => v.reduce((a, b) => (b > a ? b : a)), min: (v) => v.reduce((a, b) => (b < a ? b : a)), mean, median };
+export const MEASURING = {
+  max: (v) => v.reduce((a, b) => (b > a ? b : a)),
+  min: (v) => v.reduce((a, b) => (b < a ? b : a)),
+  mean,
+  median,
+};
 
 // The ends of the interval of the fastest (or slowest) run that has one.
 function endsOf(runs, fastest) {
@@ -44,7 +74,10 @@ export function storedFigure(runs, name, pick) {
 
 function costFigure(runs, pick) {
   const said = runs[0].labels?.price_per_hour;
-  const price = said === undefined || said === null || String(said).trim() === "" || Number.isNaN(Number(said)) ? null : (Number(said) * 1e6) / 3600;
+  const price =
+    said === undefined || said === null || String(said).trim() === "" || Number.isNaN(Number(said))
+      ? null
+      : (Number(said) * 1e6) / 3600;
   const speed = storedFigure(runs, "throughput", { min: "max", max: "min" }[pick] ?? pick);
   const over = (v) => (price === null || !v ? null : price / v);
   return { value: over(speed.value), low: over(speed.high), high: over(speed.low), count: speed.count, spread: null };
@@ -71,14 +104,20 @@ export function basesOf(reduced, view) {
     keepFastest(same, `${key}\x1e${valueOf(row, "server")}`, speed);
     keepFastest(any, key, speed);
   }
-  return (row) => same.get(`${matchKey(row, view.scaling)}\x1e${valueOf(row, "server")}`) ?? any.get(matchKey(row, view.scaling)) ?? null;
+  return (row) =>
+    same.get(`${matchKey(row, view.scaling)}\x1e${valueOf(row, "server")}`) ?? any.get(matchKey(row, view.scaling)) ?? null;
 }
 
 function keepFastest(map, key, speed) {
   const now = map.get(key);
   const ends = (s) => (s.low === null ? {} : { low: s.low, high: s.high, at: s.value });
   if (!now) map.set(key, { value: speed.value, low: null, high: null, at: -Infinity, ...ends(speed) });
-  else map.set(key, { ...now, value: Math.max(now.value, speed.value), ...(speed.low !== null && speed.value > now.at ? ends(speed) : {}) });
+  else
+    map.set(key, {
+      ...now,
+      value: Math.max(now.value, speed.value),
+      ...(speed.low !== null && speed.value > now.at ? ends(speed) : {}),
+    });
 }
 
 function scaledFigure(row, view, pick, base) {

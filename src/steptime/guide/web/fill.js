@@ -5,5 +5,9 @@ export function fill(form, values) {
   if (form === null || typeof form !== "object") return form;
   if ("$" in form) return form.$ in values ? values[form.$] : form;
   if ("$if" in form && form.$if in values) return fill(values[form.$if] ? form.then : form.else, values);
-  return Object.fromEntries(Object.entries(form).map(([key, part]) => [key, fill(part, values)]).filter(([, part]) => part !== undefined));
+  return Object.fromEntries(
+    Object.entries(form)
+      .map(([key, part]) => [key, fill(part, values)])
+      .filter(([, part]) => part !== undefined),
+  );
 }

@@ -10,8 +10,11 @@ export function figure(value, form = "number") {
 
 export function withUnit(value, measure) {
   const text = figure(value, measure.form);
-  return text === "–" || ["percent", "bytes"].includes(measure.form) || !measure.unit ? text
-    : measure.unit === "×" ? `${text}×` : `${text} ${measure.unit}`;
+  return text === "–" || ["percent", "bytes"].includes(measure.form) || !measure.unit
+    ? text
+    : measure.unit === "×"
+      ? `${text}×`
+      : `${text} ${measure.unit}`;
 }
 
 function trim(value, digits) {
@@ -44,8 +47,15 @@ export function when(iso) {
 export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : text);
 
 const STATUS_WORDS = {
-  ok: "measured", unsupported: "unsupported", out_of_memory: "out of memory", illegal_instruction: "illegal instruction",
-  crash: "crashed", timeout: "timed out", cancelled: "cancelled", wrong_result: "wrong result", node_failure: "node failed",
+  ok: "measured",
+  unsupported: "unsupported",
+  out_of_memory: "out of memory",
+  illegal_instruction: "illegal instruction",
+  crash: "crashed",
+  timeout: "timed out",
+  cancelled: "cancelled",
+  wrong_result: "wrong result",
+  node_failure: "node failed",
   launch_failed: "could not start",
 };
 

@@ -13,7 +13,15 @@ import { drawShell, liveSign } from "./shell.js";
 import { parseView } from "./state.js";
 import { loadTheme, onTheme } from "./theme.js";
 
-const PAGES = { chart: explorePage, table: explorePage, scaling: scalingPage, coverage: coveragePage, runs: runsPage, run: runPage, compare: comparePage };
+const PAGES = {
+  chart: explorePage,
+  table: explorePage,
+  scaling: scalingPage,
+  coverage: coveragePage,
+  runs: runsPage,
+  run: runPage,
+  compare: comparePage,
+};
 const LOOK_MS = 3000;
 
 export function start(source) {
@@ -38,11 +46,27 @@ export function start(source) {
     keepFocus,
   };
   app.side = sidePanel(app);
-  addEventListener("popstate", () => { app.view = parseView(source.read()); closeDrawer(); closeMenu(); render(app); });
-  onTheme(() => { keepFocus(() => drawShell(app)); app.page?.redraw(); });
+  addEventListener("popstate", () => {
+    app.view = parseView(source.read());
+    closeDrawer();
+    closeMenu();
+    render(app);
+  });
+  onTheme(() => {
+    keepFocus(() => drawShell(app));
+    app.page?.redraw();
+  });
   let width = innerWidth;
   let timer = 0;
-  addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(() => { if (innerWidth !== width) { width = innerWidth; app.page?.redraw(); } }, 150); });
+  addEventListener("resize", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (innerWidth !== width) {
+        width = innerWidth;
+        app.page?.redraw();
+      }
+    }, 150);
+  });
   render(app);
   if (source.live) keepLooking(app);
   return app;
@@ -53,7 +77,10 @@ function travel(app, view) {
   const kind = app.view.kind;
   app.view = view;
   if (app.source.address(view) !== before) history.pushState(null, "", app.source.address(view));
-  if (kind !== view.kind) { closeMenu(); scrollTo(0, 0); }
+  if (kind !== view.kind) {
+    closeMenu();
+    scrollTo(0, 0);
+  }
   closeDrawer();
   return render(app);
 }
@@ -71,13 +98,18 @@ async function render(app, quietly = false) {
     app.meta ??= await source.meta();
     if (mine !== turn) return;
     place(app);
-    keepFocus(() => { drawShell(app); if (!quietly) app.page.ready(view); });
+    keepFocus(() => {
+      drawShell(app);
+      if (!quietly) app.page.ready(view);
+    });
     facets.then(({ value }) => mine === turn && value && app.side.update(view, value));
     const { value, error } = await answered;
     if (mine !== turn) return;
     if (error) throw error;
     let drawing;
-    keepFocus(() => { drawing = app.page.show(value); });
+    keepFocus(() => {
+      drawing = app.page.show(value);
+    });
     await Promise.all([drawing, facets]);
     document.title = `${titleOf(app)} · steptime`;
     if (!quietly) announce(titleOf(app));
@@ -89,7 +121,11 @@ async function render(app, quietly = false) {
   document.body.dataset.ready = String(mine);
 }
 
-const settled = (promise) => Promise.resolve(promise).then((value) => ({ value }), (error) => ({ error }));
+const settled = (promise) =>
+  Promise.resolve(promise).then(
+    (value) => ({ value }),
+    (error) => ({ error }),
+  );
 
 function answer(app, view) {
   if (view.kind === "run") return app.source.run(view.runs[0] ?? "");
@@ -100,7 +136,10 @@ function answer(app, view) {
 }
 
 async function withRows(app, view) {
-  const [answered, { rows }] = await Promise.all([app.source.answer(view), app.source.runs({ ...view, kind: "runs", filters: [] }, 50, 0)]);
+  const [answered, { rows }] = await Promise.all([
+    app.source.answer(view),
+    app.source.runs({ ...view, kind: "runs", filters: [] }, 50, 0),
+  ]);
   return { ...answered, rows };
 }
 
@@ -116,12 +155,19 @@ function place(app) {
   if (app.placed === withSide) return;
   app.placed = withSide;
   const main = h("main", { id: "main" }, app.page.main);
-  replace(document.getElementById("app"), h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main));
+  replace(
+    document.getElementById("app"),
+    h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main),
+  );
 }
 
 function titleOf(app) {
   const { kind } = app.view;
-  return kind === "chart" || kind === "table" ? heading(app) : { scaling: "Scaling", coverage: "Coverage", runs: "Runs", run: `Run ${app.view.runs[0] ?? ""}`, compare: "Comparison" }[kind] ?? "Performance Guide";
+  return kind === "chart" || kind === "table"
+    ? heading(app)
+    : ({ scaling: "Scaling", coverage: "Coverage", runs: "Runs", run: `Run ${app.view.runs[0] ?? ""}`, compare: "Comparison" }[
+        kind
+      ] ?? "Performance Guide");
 }
 
 // Rebuilding a list must not throw a keyboard user out of it.

@@ -71,13 +71,17 @@ export function canonical(pairs) {
 export const filtersText = (filters) => filters.map(([key, values]) => `${key}=${valueText(values)}`).join("; ");
 
 export const filtersOf = (text) =>
-  canonical(split(text, ";").filter((p) => p.trim()).map((p) => filterOf(trimmed(p))).filter(Boolean));
+  canonical(
+    split(text, ";")
+      .filter((p) => p.trim())
+      .map((p) => filterOf(trimmed(p)))
+      .filter(Boolean),
+  );
 
 // By code point, as Python sorts; the locale of the reader must not change an address.
 export function byCode(a, b) {
   const [x, y] = [[...a], [...b]];
-  for (let i = 0; i < Math.min(x.length, y.length); i++)
-    if (x[i] !== y[i]) return x[i].codePointAt(0) - y[i].codePointAt(0);
+  for (let i = 0; i < Math.min(x.length, y.length); i++) if (x[i] !== y[i]) return x[i].codePointAt(0) - y[i].codePointAt(0);
   return x.length - y.length;
 }
 

@@ -73,8 +73,14 @@ export function menu(button, content) {
 export function dialog(title, body, footer) {
   const close = () => element.close();
   const element = h(
-    "dialog", { "aria-label": title, onclose: () => element.remove() },
-    h("header", null, h("h2", null, title), h("button", { class: "button quiet square", "aria-label": "Close", onclick: close }, icon("close"))),
+    "dialog",
+    { "aria-label": title, onclose: () => element.remove() },
+    h(
+      "header",
+      null,
+      h("h2", null, title),
+      h("button", { class: "button quiet square", "aria-label": "Close", onclick: close }, icon("close")),
+    ),
     h("div", { class: "scroll" }, body),
     h("footer", null, footer(close)),
   );
@@ -93,10 +99,16 @@ export function drawer(title, subtitle, body, footer) {
   closeDrawer();
   const before = document.activeElement;
   const element = h(
-    "aside", { class: "drawer", role: "dialog", "aria-label": title, tabindex: "-1" },
-    h("header", null, h("div", null, h("h2", null, title), h("p", null, subtitle)),
-      h("button", { class: "button quiet square", "aria-label": "Close", onclick: () => closeDrawer() }, icon("close"))),
-    h("div", { class: "scroll" }, body), footer ? h("footer", null, footer) : null,
+    "aside",
+    { class: "drawer", role: "dialog", "aria-label": title, tabindex: "-1" },
+    h(
+      "header",
+      null,
+      h("div", null, h("h2", null, title), h("p", null, subtitle)),
+      h("button", { class: "button quiet square", "aria-label": "Close", onclick: () => closeDrawer() }, icon("close")),
+    ),
+    h("div", { class: "scroll" }, body),
+    footer ? h("footer", null, footer) : null,
   );
   const keys = (event) => event.key === "Escape" && closeDrawer();
   document.addEventListener("keydown", keys);

@@ -11,15 +11,35 @@ export function profileCard(profile) {
   if (!profile?.entries?.length) return null;
   const found = [...new Set(profile.entries.map((e) => e.kind))];
   const kinds = [...PROFILE_ORDER.filter((k) => found.includes(k)), ...found.filter((k) => !PROFILE_ORDER.includes(k))];
-  return h("section", { class: "card profile-card" },
-    h("header", null, h("div", null, h("h2", null, "Profile"), h("p", null, `${profileWords(profile)}. This is time under a profiler (${profile.source}), which is longer than without one.`))),
-    kinds.map((kind, i) => h("details", { class: "body", open: i === 0 }, h("summary", null, kindSummary(profile, kind)), profileTable(profile, kind))));
+  return h(
+    "section",
+    { class: "card profile-card" },
+    h(
+      "header",
+      null,
+      h(
+        "div",
+        null,
+        h("h2", null, "Profile"),
+        h(
+          "p",
+          null,
+          `${profileWords(profile)}. This is time under a profiler (${profile.source}), which is longer than without one.`,
+        ),
+      ),
+    ),
+    kinds.map((kind, i) =>
+      h("details", { class: "body", open: i === 0 }, h("summary", null, kindSummary(profile, kind)), profileTable(profile, kind)),
+    ),
+  );
 }
 
 function profileWords(profile) {
   const share = profile.device_busy_share;
   return [
-    share === null || share === undefined ? "No device was profiled" : `The device was busy for ${figure(share, "percent")} of the time`,
+    share === null || share === undefined
+      ? "No device was profiled"
+      : `The device was busy for ${figure(share, "percent")} of the time`,
     `${seconds(profile.span_seconds)} in all${profile.steps ? `, ${count(profile.steps, "step")}` : ""}`,
   ].join("; ");
 }
@@ -34,7 +54,18 @@ function profileTable(profile, kind) {
   const more = profile.left_out?.[kind];
   const columns = [
     ["Name", (e) => e.name, (e) => h("span", { title: e.name }, e.name), "name"],
-    ["Share", (e) => e.share, (e) => h("div", { class: "share" }, h("span", null, figure(e.share, "percent")), h("meter", { min: "0", max: "1", value: e.share, "aria-hidden": "true" })), "r"],
+    [
+      "Share",
+      (e) => e.share,
+      (e) =>
+        h(
+          "div",
+          { class: "share" },
+          h("span", null, figure(e.share, "percent")),
+          h("meter", { min: "0", max: "1", value: e.share, "aria-hidden": "true" }),
+        ),
+      "r",
+    ],
     ["Self", (e) => e.self_seconds, (e) => seconds(e.self_seconds), "r"],
     ["With what it called", (e) => e.total_seconds, (e) => seconds(e.total_seconds), "r"],
     ["Calls", (e) => e.calls, (e) => e.calls.toLocaleString("en"), "r"],

@@ -8,18 +8,39 @@ import { accepts, inOrder, passes, valueOf } from "./rows.js";
 import { studentQuantile } from "./student.js";
 import { warningsOf } from "./warnings.js";
 
-const MIXING = ["model", "phase", "framework", "framework_version", "precision", "device", "replicas", "nodes", "interconnect", "server", "replica_batch", "threads", "optimizer", "data_type", "runtime", "origin"];
+const MIXING = [
+  "model",
+  "phase",
+  "framework",
+  "framework_version",
+  "precision",
+  "device",
+  "replicas",
+  "nodes",
+  "interconnect",
+  "server",
+  "replica_batch",
+  "threads",
+  "optimizer",
+  "data_type",
+  "runtime",
+  "origin",
+];
 const OF_RUNS = ["date", "verdict", "sweep"];
 const MOST_CELLS = 500;
 const keyOf = (...parts) => JSON.stringify(parts);
 
-export const resolved = (view, name) => (name === "batch" ? (view.scaling === "strong" ? "effective_batch" : "replica_batch") : name);
+export const resolved = (view, name) =>
+  name === "batch" ? (view.scaling === "strong" ? "effective_batch" : "replica_batch") : name;
 
 // Rows of the rollup: one for each configuration, way of ending, and value of what only single runs have.
 export function reduceRuns(rows, view, extra) {
   const merging = view.contended && ["mean", "median"].includes(view.agg);
   const disturbed = (r) => !merging && r.verdict === "contended";
-  const grouped = groupRows(rows, (r) => `${r.config}|${r.status}|${disturbed(r)}|${extra.map((e) => valueOf(r, e)).join("\x1f")}`);
+  const grouped = groupRows(
+    rows,
+    (r) => `${r.config}|${r.status}|${disturbed(r)}|${extra.map((e) => valueOf(r, e)).join("\x1f")}`,
+  );
   return [...grouped.values()].map((runs) => ({ ...runs[0], contended: disturbed(runs[0]), runs, n: runs.length }));
 }
 
@@ -34,22 +55,41 @@ export function queryRows(data, view) {
   const shown = new Map(said.filter(([, [, , x]]) => accepted(x)));
   const missing = keys.size - said.length;
   const all = [...shown.values()];
-  const xs = orderedXs(view, of, all.map(([, , x]) => x));
-  const facets = view.facet ? inOrder(dimensions(view.facet), all.map(([f]) => f)) : [""];
+  const xs = orderedXs(
+    view,
+    of,
+    all.map(([, , x]) => x),
+  );
+  const facets = view.facet
+    ? inOrder(
+        dimensions(view.facet),
+        all.map(([f]) => f),
+      )
+    : [""];
   const series = orderedSeries(found.selects, view, dimensions).filter((name) => all.some(([, s]) => s === name));
   const grid = facets.flatMap((f) => series.flatMap((s) => xs.map((x) => keyOf(f, s, x))));
   const cells = of.kind === "text" && grid.length <= MOST_CELLS ? grid : grid.filter((k) => shown.has(k));
   const points = cells.map((k) => pointOf(k, found, view));
   const sum = (pickOut) => points.reduce((a, p) => a + pickOut(p), 0);
   const result = {
-    view, xs, series, facets: all.length ? facets : [], points, means: [], warnings: [], runs: sum((p) => p.runs), contended: sum((p) => p.contended),
+    view,
+    xs,
+    series,
+    facets: all.length ? facets : [],
+    points,
+    means: [],
+    warnings: [],
+    runs: sum((p) => p.runs),
+    contended: sum((p) => p.contended),
     selects: Object.fromEntries(series.map((name) => [name, found.selects.get(name)])),
   };
   return relative({ ...result, warnings: warningsOf(result, missing, data) });
 }
 
 export function linesOf(data, view) {
-  return view.series.length ? view.series.map((s) => [s.name, narrowed(view.filters, s.filters, data.dimensions)]) : [["", view.filters]];
+  return view.series.length
+    ? view.series.map((s) => [s.name, narrowed(view.filters, s.filters, data.dimensions)])
+    : [["", view.filters]];
 }
 
 // Both must hold. A filter of the page and one of the series on the same dimension leave what passes both.
@@ -80,7 +120,9 @@ function askLine(rows, dimensions, view, name, filters, found) {
   const mixing = MIXING.filter((d) => !shown.map((s) => resolved(view, s)).includes(d));
   const chosen = reduceRuns(rows.filter(passes(filters, dimensions, view.scaling)), view, extra);
   const scaling = ["speedup", "efficiency"].includes(view.y);
-  const bases = scaling ? basesOf(reduceRuns(rows.filter(passes(baseFilters(view), dimensions, view.scaling)), view, []), view) : null;
+  const bases = scaling
+    ? basesOf(reduceRuns(rows.filter(passes(baseFilters(view), dimensions, view.scaling)), view, []), view)
+    : null;
   const figure = figureOf(view, bases);
   const pick = picked(view);
   const groups = groupRows(chosen, (row) => pointKeyOf(row, view, shown, name, filters, found.selects));
@@ -125,7 +167,10 @@ function pointKeyOf(row, view, shown, name, filters, selects) {
   const series = [...(name ? [name] : []), ...groups.map((v) => v || "unknown")].join(", ");
   if (!selects.has(series)) {
     const own = new Map([...filters, ...view.group.map((d, i) => [d, [groups[i]]])]);
-    selects.set(series, [...own].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+    selects.set(
+      series,
+      [...own].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+    );
   }
   return keyOf(facet, series, values[0]);
 }
@@ -137,13 +182,37 @@ function orderedXs(view, of, xs) {
 
 function orderedSeries(selects, view, dimensions) {
   const chosen = (name) => new Map(selects.get(name));
-  const places = view.group.map((d) => inOrder(dimensions(d), [...selects.keys()].map((s) => chosen(s).get(d)[0])));
+  const places = view.group.map((d) =>
+    inOrder(
+      dimensions(d),
+      [...selects.keys()].map((s) => chosen(s).get(d)[0]),
+    ),
+  );
   const named = view.series.map((s) => s.name);
-  const place = (name) => [Math.max(0, named.findIndex((n) => name === n || name.startsWith(`${n}, `))), ...view.group.map((d, i) => places[i].indexOf(chosen(name).get(d)[0]))];
-  return [...selects.keys()].map((name) => [name, place(name)]).sort(([, a], [, b]) => a.map((v, i) => v - b[i]).find((d) => d) ?? 0).map(([name]) => name);
+  const place = (name) => [
+    Math.max(
+      0,
+      named.findIndex((n) => name === n || name.startsWith(`${n}, `)),
+    ),
+    ...view.group.map((d, i) => places[i].indexOf(chosen(name).get(d)[0])),
+  ];
+  return [...selects.keys()]
+    .map((name) => [name, place(name)])
+    .sort(([, a], [, b]) => a.map((v, i) => v - b[i]).find((d) => d) ?? 0)
+    .map(([name]) => name);
 }
 
-const FAILING = ["unsupported", "out_of_memory", "illegal_instruction", "crash", "timeout", "cancelled", "wrong_result", "node_failure", "launch_failed"];
+const FAILING = [
+  "unsupported",
+  "out_of_memory",
+  "illegal_instruction",
+  "crash",
+  "timeout",
+  "cancelled",
+  "wrong_result",
+  "node_failure",
+  "launch_failed",
+];
 
 export function mostTelling(endings, contended) {
   if (endings.ok) return "no figure";
@@ -157,7 +226,20 @@ function pointOf(key, found, view) {
   const statuses = found.endings.get(key) ?? {};
   const contended = found.contended.get(key) ?? 0;
   const f = found.values.get(key);
-  const bare = { x, series, facet, value: null, low: null, high: null, runs: 0, configurations: 0, status: "ok", statuses, contended, mixes: {} };
+  const bare = {
+    x,
+    series,
+    facet,
+    value: null,
+    low: null,
+    high: null,
+    runs: 0,
+    configurations: 0,
+    status: "ok",
+    statuses,
+    contended,
+    mixes: {},
+  };
   if (!f) return { ...bare, status: mostTelling(statuses, contended) };
   const [low, high] = intervalOf(f, view);
   return { ...bare, value: f.value, low, high, runs: f.runs, configurations: f.configurations, mixes: f.mixes };

@@ -1,9 +1,28 @@
 // Runs reduced to one row for each configuration and way of ending, as store/rollup.py does.
 
 export const CONFIGURES = [
-  "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data", "data_store", "server",
-  "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas", "replica_batch", "effective_batch", "threads",
-  "optimizer", "origin",
+  "phase",
+  "model",
+  "framework",
+  "framework_version",
+  "backend",
+  "software",
+  "runtime",
+  "precision",
+  "data",
+  "data_store",
+  "server",
+  "device",
+  "device_type",
+  "devices_per_node",
+  "nodes",
+  "interconnect",
+  "replicas",
+  "replica_batch",
+  "effective_batch",
+  "threads",
+  "optimizer",
+  "origin",
 ];
 
 const sorted = (object) => Object.entries(object ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

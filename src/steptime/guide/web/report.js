@@ -15,7 +15,10 @@ async function unpack(id) {
 
 function reportSource(engine, told) {
   const address = (view) => `#${queryOf(view)}`;
-  const answered = (make) => async (...given) => make(...given);
+  const answered =
+    (make) =>
+    async (...given) =>
+      make(...given);
   return {
     live: false,
     meta: answered(() => ({ ...engine.meta(), store: told.title, written: told.written })),
@@ -30,7 +33,20 @@ function reportSource(engine, told) {
     async save(event, view, kind) {
       event.preventDefault();
       if (kind === "csv") return download("steptime.csv", "text/csv", engine.csv(view));
-      if (kind === "json") return download("steptime.json", "application/json", JSON.stringify(view.kind === "run" ? engine.run(view.runs[0]) : view.kind === "runs" ? engine.runs(view, 1e9, 0) : engine.answer(view), null, 1));
+      if (kind === "json")
+        return download(
+          "steptime.json",
+          "application/json",
+          JSON.stringify(
+            view.kind === "run"
+              ? engine.run(view.runs[0])
+              : view.kind === "runs"
+                ? engine.runs(view, 1e9, 0)
+                : engine.answer(view),
+            null,
+            1,
+          ),
+        );
       const spec = fill(engine.chart(view), look());
       if (kind === "vl.json") return download("steptime.vl.json", "application/json", JSON.stringify(spec, null, 1));
       return download(`steptime.${kind}`, kind === "svg" ? "image/svg+xml" : "image/png", await pictureOf(spec, kind));

@@ -19,13 +19,38 @@ export function runsPage(app) {
     stage.classList.remove("busy");
     if (!app.meta.runs) return replace(stage, firstSteps(app));
     if (!found.total) return replace(stage, empty("No runs match", "Remove a filter to see what there is."));
-    const turn = async (by) => { offset += by; stage.classList.add("busy"); show(await app.source.runs(app.view, PAGE, offset)); };
-    replace(stage,
-      h("header", null, h("div", null, h("h1", null, count(found.total, "run")), h("p", null, "newest first; pick two or more to compare them")),
-        h("button", { class: "button primary", id: "compare-picked", disabled: app.picked.length < 2, onclick: () => app.go({ kind: "compare", runs: app.picked }) }, compareWords(app))),
+    const turn = async (by) => {
+      offset += by;
+      stage.classList.add("busy");
+      show(await app.source.runs(app.view, PAGE, offset));
+    };
+    replace(
+      stage,
+      h(
+        "header",
+        null,
+        h("div", null, h("h1", null, count(found.total, "run")), h("p", null, "newest first; pick two or more to compare them")),
+        h(
+          "button",
+          {
+            class: "button primary",
+            id: "compare-picked",
+            disabled: app.picked.length < 2,
+            onclick: () => app.go({ kind: "compare", runs: app.picked }),
+          },
+          compareWords(app),
+        ),
+      ),
       h("div", { class: "body" }, runsTable(app, found.rows)),
-      found.total > PAGE && h("div", { class: "pager" }, `${offset + 1}–${offset + found.rows.length} of ${found.total.toLocaleString("en")}`,
-        h("button", { class: "button small", disabled: offset === 0, onclick: () => turn(-PAGE) }, "Newer"), h("button", { class: "button small", disabled: offset + PAGE >= found.total, onclick: () => turn(PAGE) }, "Older")));
+      found.total > PAGE &&
+        h(
+          "div",
+          { class: "pager" },
+          `${offset + 1}–${offset + found.rows.length} of ${found.total.toLocaleString("en")}`,
+          h("button", { class: "button small", disabled: offset === 0, onclick: () => turn(-PAGE) }, "Newer"),
+          h("button", { class: "button small", disabled: offset + PAGE >= found.total, onclick: () => turn(PAGE) }, "Older"),
+        ),
+    );
   };
   return {
     main: h("div", null, narrowed, stage),
@@ -46,29 +71,56 @@ export function runsPage(app) {
 const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
 
 function runsTable(app, rows) {
-  const link = (row) => { const target = { ...app.view, kind: "run", runs: [row.id] }; return h("a", { href: app.source.address(target), onclick: (e) => app.follow(e, target) }, row.started ? when(row.started) : row.id); };
-  const toggle = (row) => h("input", { type: "checkbox", "aria-label": `Pick run ${row.id}`, checked: app.picked.includes(row.id), onchange: () => {
-    app.pick(row.id);
-    const button = document.getElementById("compare-picked");
-    if (button) { button.disabled = app.picked.length < 2; button.textContent = compareWords(app); }
-  } });
-  return dataTable([
-    ["", (r) => r.id, toggle],
-    ["started", (r) => r.started, link],
-    ["model", (r) => r.model],
-    ["phase", (r) => r.phase],
-    ["software", (r) => r.software || r.framework],
-    ["precision", (r) => r.precision],
-    ["devices", (r) => r.replicas, null, "r"],
-    ["batch", (r) => r.replica_batch, null, "r"],
-    ["samples/s", (r) => r.throughput, (r) => (r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status))), "r"],
-    ["± 95%", (r) => spread(r), (r) => figure(spread(r), "percent"), "r"],
-    ["ms/step", (r) => r.batch_time_ms, (r) => figure(r.batch_time_ms), "r"],
-    ["of limit", (r) => r.limit_share, (r) => figure(r.limit_share, "percent"), "r"],
-    ["verdict", (r) => r.verdict, (r) => (r.status === "ok" ? verdictTag(r) : "")],
-    ["device", (r) => r.device],
-    ["server", (r) => r.server],
-  ], rows, "Runs");
+  const link = (row) => {
+    const target = { ...app.view, kind: "run", runs: [row.id] };
+    return h(
+      "a",
+      { href: app.source.address(target), onclick: (e) => app.follow(e, target) },
+      row.started ? when(row.started) : row.id,
+    );
+  };
+  const toggle = (row) =>
+    h("input", {
+      type: "checkbox",
+      "aria-label": `Pick run ${row.id}`,
+      checked: app.picked.includes(row.id),
+      onchange: () => {
+        app.pick(row.id);
+        const button = document.getElementById("compare-picked");
+        if (button) {
+          button.disabled = app.picked.length < 2;
+          button.textContent = compareWords(app);
+        }
+      },
+    });
+  return dataTable(
+    [
+      ["", (r) => r.id, toggle],
+      ["started", (r) => r.started, link],
+      ["model", (r) => r.model],
+      ["phase", (r) => r.phase],
+      ["software", (r) => r.software || r.framework],
+      ["precision", (r) => r.precision],
+      ["devices", (r) => r.replicas, null, "r"],
+      ["batch", (r) => r.replica_batch, null, "r"],
+      [
+        "samples/s",
+        (r) => r.throughput,
+        (r) =>
+          r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status)),
+        "r",
+      ],
+      ["± 95%", (r) => spread(r), (r) => figure(spread(r), "percent"), "r"],
+      ["ms/step", (r) => r.batch_time_ms, (r) => figure(r.batch_time_ms), "r"],
+      ["of limit", (r) => r.limit_share, (r) => figure(r.limit_share, "percent"), "r"],
+      ["verdict", (r) => r.verdict, (r) => (r.status === "ok" ? verdictTag(r) : "")],
+      ["device", (r) => r.device],
+      ["server", (r) => r.server],
+    ],
+    rows,
+    "Runs",
+  );
 }
 
-const spread = (r) => (r.throughput && r.ci_low !== null && r.ci_low !== undefined ? (r.ci_high - r.ci_low) / 2 / r.throughput : null);
+const spread = (r) =>
+  r.throughput && r.ci_low !== null && r.ci_low !== undefined ? (r.ci_high - r.ci_low) / 2 / r.throughput : null;

@@ -33,12 +33,27 @@ export function scalingPage(app) {
 
 function sentenceBar(app) {
   const { view } = app;
-  const dims = dimensionOptions(app).filter(([name]) => !["replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch"].includes(name));
-  return h("div", { class: "ask", role: "group", "aria-label": "What is scaled" },
-    pick("ask/scaling", "Scaling", [["weak", "Weak scaling"], ["strong", "Strong scaling"]], view.scaling, (scaling) => app.go({ scaling }), null),
+  const dims = dimensionOptions(app).filter(
+    ([name]) => !["replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch"].includes(name),
+  );
+  return h(
+    "div",
+    { class: "ask", role: "group", "aria-label": "What is scaled" },
+    pick(
+      "ask/scaling",
+      "Scaling",
+      [
+        ["weak", "Weak scaling"],
+        ["strong", "Strong scaling"],
+      ],
+      view.scaling,
+      (scaling) => app.go({ scaling }),
+      null,
+    ),
     h("span", null, view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch"),
     h("span", null, "· per"),
-    pick("ask/group0", "Group by", [["", "nothing"], ...dims], view.group[0] ?? "", (g) => app.go({ group: g ? [g] : [] })));
+    pick("ask/group0", "Group by", [["", "nothing"], ...dims], view.group[0] ?? "", (g) => app.go({ group: g ? [g] : [] })),
+  );
 }
 
 async function drawScaling(app, answer, stage) {
@@ -46,51 +61,154 @@ async function drawScaling(app, answer, stage) {
   const lines = scaling.lines.filter((l) => l.points.some((p) => p.throughput !== null));
   if (!app.meta.runs) return replace(stage, h("section", { class: "card" }, firstSteps(app)));
   if (!lines.length) {
-    return replace(stage, h("section", { class: "card" }, empty("Nothing to scale", "There are no measured runs of the same configuration on one and on more devices among these filters.",
-      h("pre", null, "steptime run resnet50 --devices 1,2,4,8"))));
+    return replace(
+      stage,
+      h(
+        "section",
+        { class: "card" },
+        empty(
+          "Nothing to scale",
+          "There are no measured runs of the same configuration on one and on more devices among these filters.",
+          h("pre", null, "steptime run resnet50 --devices 1,2,4,8"),
+        ),
+      ),
+    );
   }
   const unbased = lines.filter((l) => l.base === null);
-  const notes = h("div", { class: "notes" },
-    scaling.warnings.filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w)).map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
-    scaling.contended > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`), h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them")),
-    unbased.length > 0 && h("div", { class: "note info" }, icon("info"), h("span", null, `${unbased.slice(0, 5).map((l) => lineName(l)).join("; ")}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`)));
+  const notes = h(
+    "div",
+    { class: "notes" },
+    scaling.warnings
+      .filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w))
+      .map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
+    scaling.contended > 0 &&
+      h(
+        "div",
+        { class: "note info" },
+        icon("info"),
+        h(
+          "span",
+          null,
+          `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`,
+        ),
+        h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
+      ),
+    unbased.length > 0 &&
+      h(
+        "div",
+        { class: "note info" },
+        icon("info"),
+        h(
+          "span",
+          null,
+          `${unbased
+            .slice(0, 5)
+            .map((l) => lineName(l))
+            .join(
+              "; ",
+            )}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`,
+        ),
+      ),
+  );
   const holder = h("div", { class: "chart" });
   const has = (field) => lines.some((l) => l.points.some((p) => p[field] !== null));
-  const words = [has("ideal") && "dashed: perfect scaling from one device", has("low") && "95% intervals"].filter(Boolean).join(" · ");
-  replace(stage,
-    h("section", { class: "card" }, h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))), h("div", { class: "stage" }, holder), notes, axes(app)),
-    h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(lines)));
-  await drawChart(holder, answer.spec, { height: 290, series: lines.map((l) => lineName(l)), words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.", tip: (d) => scalingTip(d, lines) });
+  const words = [has("ideal") && "dashed: perfect scaling from one device", has("low") && "95% intervals"]
+    .filter(Boolean)
+    .join(" · ");
+  replace(
+    stage,
+    h(
+      "section",
+      { class: "card" },
+      h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))),
+      h("div", { class: "stage" }, holder),
+      notes,
+      axes(app),
+    ),
+    h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(lines)),
+  );
+  await drawChart(holder, answer.spec, {
+    height: 290,
+    series: lines.map((l) => lineName(l)),
+    words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.",
+    tip: (d) => scalingTip(d, lines),
+  });
 }
 
 function axes(app) {
   const log = (axis) => app.view.log.includes(axis);
   const set = (axis) => (on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
-  return h("div", { class: "tools" }, ["y", "x"].map((axis) => segments(`${axis} axis`, `tools/log${axis}`, [["", "linear"], [axis, "log"]], log(axis) ? axis : "", set(axis))),
-    h("label", { class: "switch" }, h("input", { type: "checkbox", role: "switch", checked: app.view.contended, "data-key": "tools/contended", onchange: (e) => app.go({ contended: e.target.checked }) }), "count contended runs"));
+  return h(
+    "div",
+    { class: "tools" },
+    ["y", "x"].map((axis) =>
+      segments(
+        `${axis} axis`,
+        `tools/log${axis}`,
+        [
+          ["", "linear"],
+          [axis, "log"],
+        ],
+        log(axis) ? axis : "",
+        set(axis),
+      ),
+    ),
+    h(
+      "label",
+      { class: "switch" },
+      h("input", {
+        type: "checkbox",
+        role: "switch",
+        checked: app.view.contended,
+        "data-key": "tools/contended",
+        onchange: (e) => app.go({ contended: e.target.checked }),
+      }),
+      "count contended runs",
+    ),
+  );
 }
 
 const lineName = (line) => line.series || `batch ${line.batch}`;
 
 function scalingTip(datum, lines) {
   const devices = Number(datum.devices ?? datum.x);
-  const line = lines.find((l) => (l.series === datum.series || lineName(l) === datum.series || !datum.series) && (datum.batch === undefined || l.batch === datum.batch));
+  const line = lines.find(
+    (l) =>
+      (l.series === datum.series || lineName(l) === datum.series || !datum.series) &&
+      (datum.batch === undefined || l.batch === datum.batch),
+  );
   const p = line?.points.find((q) => q.devices === devices);
   if (!p || p.throughput === null) return null;
-  return [h("h3", null, `${lineName(line)} · ${count(devices, "device")}`), h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
+  return [
+    h("h3", null, `${lineName(line)} · ${count(devices, "device")}`),
+    h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
     p.low !== null && h("p", null, `95% between ${figure(p.low)} and ${figure(p.high)}`),
-    p.speedup !== null ? h("p", null, `speed-up ${figure(p.speedup, "ratio")}× · efficiency ${figure(p.efficiency, "percent")}`) : h("p", { class: "w" }, "no run on one device"), h("p", null, `n = ${count(p.runs, "run")}`)];
+    p.speedup !== null
+      ? h("p", null, `speed-up ${figure(p.speedup, "ratio")}× · efficiency ${figure(p.efficiency, "percent")}`)
+      : h("p", { class: "w" }, "no run on one device"),
+    h("p", null, `n = ${count(p.runs, "run")}`),
+  ];
 }
 
 function table(lines) {
   const rows = lines.flatMap((line) => line.points.map((p) => ({ line, ...p })));
-  return dataTable([
-    ["series", (r) => lineName(r.line)],
-    ["devices", (r) => r.devices, null, "r"],
-    ["samples/s", (r) => r.throughput, (r) => (r.throughput === null ? h("span", { class: "tag bad" }, statusWords(r.status)) : figure(r.throughput)), "r"],
-    ["95% from", (r) => r.low, (r) => figure(r.low), "r"], ["to", (r) => r.high, (r) => figure(r.high), "r"],
-    ["speed-up", (r) => r.speedup, (r) => figure(r.speedup, "ratio"), "r"],
-    ["efficiency", (r) => r.efficiency, (r) => figure(r.efficiency, "percent"), "r"],
-    ["runs", (r) => r.runs, null, "r"],
-  ], rows, sentence("scaling"));
+  return dataTable(
+    [
+      ["series", (r) => lineName(r.line)],
+      ["devices", (r) => r.devices, null, "r"],
+      [
+        "samples/s",
+        (r) => r.throughput,
+        (r) => (r.throughput === null ? h("span", { class: "tag bad" }, statusWords(r.status)) : figure(r.throughput)),
+        "r",
+      ],
+      ["95% from", (r) => r.low, (r) => figure(r.low), "r"],
+      ["to", (r) => r.high, (r) => figure(r.high), "r"],
+      ["speed-up", (r) => r.speedup, (r) => figure(r.speedup, "ratio"), "r"],
+      ["efficiency", (r) => r.efficiency, (r) => figure(r.efficiency, "percent"), "r"],
+      ["runs", (r) => r.runs, null, "r"],
+    ],
+    rows,
+    sentence("scaling"),
+  );
 }

@@ -6,37 +6,108 @@ import { closeMenu, copy, menu } from "./overlay.js";
 import { asCommand, asPython, but, DEFAULT } from "./state.js";
 import { switchTheme, theme } from "./theme.js";
 
-const TABS = [["chart", "Explore"], ["scaling", "Scaling"], ["coverage", "Coverage"], ["runs", "Runs"], ["compare", "Compare"]];
-const NAMES = { csv: "Table as CSV", json: "Answer as JSON", svg: "Picture as SVG", png: "Picture as PNG", "vl.json": "Chart as Vega-Lite" };
+const TABS = [
+  ["chart", "Explore"],
+  ["scaling", "Scaling"],
+  ["coverage", "Coverage"],
+  ["runs", "Runs"],
+  ["compare", "Compare"],
+];
+const NAMES = {
+  csv: "Table as CSV",
+  json: "Answer as JSON",
+  svg: "Picture as SVG",
+  png: "Picture as PNG",
+  "vl.json": "Chart as Vega-Lite",
+};
 
 export function drawShell(app) {
   const { view } = app;
   const current = view.kind === "table" ? "chart" : view.kind === "run" ? "runs" : view.kind;
   replace(
     document.getElementById("top"),
-    h("div", { class: "bar" },
-      h("a", { class: "brand", href: app.source.address(DEFAULT), "aria-label": "steptime Performance Guide", onclick: (e) => app.follow(e, DEFAULT) },
-        mark(), h("b", null, "steptime"), h("span", null, "Performance Guide")),
-      h("nav", { class: "tabs", "aria-label": "Views" }, TABS.map(([kind, name]) => tab(app, kind, name, current))),
-      h("div", { class: "right" },
+    h(
+      "div",
+      { class: "bar" },
+      h(
+        "a",
+        {
+          class: "brand",
+          href: app.source.address(DEFAULT),
+          "aria-label": "steptime Performance Guide",
+          onclick: (e) => app.follow(e, DEFAULT),
+        },
+        mark(),
+        h("b", null, "steptime"),
+        h("span", null, "Performance Guide"),
+      ),
+      h(
+        "nav",
+        { class: "tabs", "aria-label": "Views" },
+        TABS.map(([kind, name]) => tab(app, kind, name, current)),
+      ),
+      h(
+        "div",
+        { class: "right" },
         liveSign(app),
-        h("button", { class: "button quiet square", "data-key": "theme", "aria-label": theme() === "dark" ? "Light colours" : "Dark colours", title: "Light or dark",
-          onclick: () => switchTheme() }, icon(theme() === "dark" ? "sun" : "moon")),
-        h("button", { class: "button primary", "data-key": "share", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": "Share",
-          onclick: (e) => menu(e.currentTarget, shareMenu(app)) }, icon("share"), h("span", { class: "word" }, "Share")))),
+        h(
+          "button",
+          {
+            class: "button quiet square",
+            "data-key": "theme",
+            "aria-label": theme() === "dark" ? "Light colours" : "Dark colours",
+            title: "Light or dark",
+            onclick: () => switchTheme(),
+          },
+          icon(theme() === "dark" ? "sun" : "moon"),
+        ),
+        h(
+          "button",
+          {
+            class: "button primary",
+            "data-key": "share",
+            "aria-haspopup": "dialog",
+            "aria-expanded": "false",
+            "aria-label": "Share",
+            onclick: (e) => menu(e.currentTarget, shareMenu(app)),
+          },
+          icon("share"),
+          h("span", { class: "word" }, "Share"),
+        ),
+      ),
+    ),
   );
 }
 
 function mark() {
-  return svg("svg", { viewBox: "0 0 32 32", "aria-hidden": "true" }, svg("rect", { width: 32, height: 32, rx: 8, fill: "#2450d6" }),
-    svg("path", { d: "M7 23h5v-6h6v-5h7", fill: "none", stroke: "#fff", "stroke-width": 3, "stroke-linecap": "round", "stroke-linejoin": "round" }));
+  return svg(
+    "svg",
+    { viewBox: "0 0 32 32", "aria-hidden": "true" },
+    svg("rect", { width: 32, height: 32, rx: 8, fill: "#2450d6" }),
+    svg("path", {
+      d: "M7 23h5v-6h6v-5h7",
+      fill: "none",
+      stroke: "#fff",
+      "stroke-width": 3,
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+    }),
+  );
 }
 
 function tab(app, kind, name, current) {
   const picked = kind === "compare" ? app.picked.length : 0;
-  const target = but(app.view, { kind, runs: kind === "compare" ? (picked ? app.picked : app.view.runs) : [], x: tabX(app.view, kind) });
-  return h("a", { href: app.source.address(target), "aria-current": current === kind ? "page" : null, onclick: (e) => app.follow(e, target) },
-    name, picked > 0 && h("span", { class: "count", "aria-label": `${picked} picked` }, picked));
+  const target = but(app.view, {
+    kind,
+    runs: kind === "compare" ? (picked ? app.picked : app.view.runs) : [],
+    x: tabX(app.view, kind),
+  });
+  return h(
+    "a",
+    { href: app.source.address(target), "aria-current": current === kind ? "page" : null, onclick: (e) => app.follow(e, target) },
+    name,
+    picked > 0 && h("span", { class: "count", "aria-label": `${picked} picked` }, picked),
+  );
 }
 
 // The scaling view is always over devices; leaving it gives the usual axis back.
@@ -46,22 +117,60 @@ function tabX(view, kind) {
 
 export function liveSign(app) {
   const total = app.meta ? count(app.meta.runs, "run") : "";
-  const words = app.source.live ? (app.lost ? "not answering" : `${total} · live`) : `${total} · ${app.meta?.written ?? "report"}`;
-  return h("span", { id: "live", class: `live${app.lost ? " off" : ""}${app.source.live ? "" : " file"}${app.fresh ? " fresh" : ""}`, title: app.meta?.store ?? "" }, words);
+  const words = app.source.live
+    ? app.lost
+      ? "not answering"
+      : `${total} · live`
+    : `${total} · ${app.meta?.written ?? "report"}`;
+  return h(
+    "span",
+    {
+      id: "live",
+      class: `live${app.lost ? " off" : ""}${app.source.live ? "" : " file"}${app.fresh ? " fresh" : ""}`,
+      title: app.meta?.store ?? "",
+    },
+    words,
+  );
 }
 
 function shareMenu(app) {
   const item = (name, symbol, small, action) =>
-    h("button", { onclick: () => { closeMenu(); action(); } }, icon(symbol), name, small && h("small", null, small));
+    h(
+      "button",
+      {
+        onclick: () => {
+          closeMenu();
+          action();
+        },
+      },
+      icon(symbol),
+      name,
+      small && h("small", null, small),
+    );
   const charting = ["chart", "table", "scaling", "coverage"].includes(app.view.kind);
-  const fits = { run: ["json"], runs: ["csv", "json"], compare: ["json", "svg", "png", "vl.json"] }[app.view.kind] ?? app.source.formats;
+  const fits =
+    { run: ["json"], runs: ["csv", "json"], compare: ["json", "svg", "png", "vl.json"] }[app.view.kind] ?? app.source.formats;
   const files = app.source.formats.filter((kind) => fits.includes(kind));
   return [
     item("Copy link", "copy", "", () => copy(app.source.link(app.view), "Link copied")),
     charting && item("Copy as command", "copy", "shell", () => copy(asCommand(app.view), "Command copied")),
     charting && item("Copy as Python", "copy", "notebook", () => copy(asPython(app.view), "Python copied")),
     h("h3", null, "Download"),
-    files.map((kind) => h("a", { href: app.source.file(app.view, kind), download: `steptime.${kind}`, onclick: (e) => { closeMenu(); app.source.save?.(e, app.view, kind); } },
-      icon("down"), NAMES[kind], h("small", null, `.${kind}`))),
+    files.map((kind) =>
+      h(
+        "a",
+        {
+          href: app.source.file(app.view, kind),
+          download: `steptime.${kind}`,
+          onclick: (e) => {
+            closeMenu();
+            app.source.save?.(e, app.view, kind);
+          },
+        },
+        icon("down"),
+        NAMES[kind],
+        h("small", null, `.${kind}`),
+      ),
+    ),
   ];
 }

@@ -7,8 +7,20 @@ export const AGGREGATIONS = ["best", "min", "max", "mean", "median"];
 const ONCE = ["view", "x", "y", "group", "facet", "agg", "scaling", "log", "baseline", "range", "contended", "run"];
 
 export const DEFAULT = Object.freeze({
-  kind: "chart", x: "model", y: "throughput", group: [], facet: "", agg: "best", scaling: "weak", log: "", baseline: "",
-  range: [], contended: false, series: [], filters: [], runs: [],
+  kind: "chart",
+  x: "model",
+  y: "throughput",
+  group: [],
+  facet: "",
+  agg: "best",
+  scaling: "weak",
+  log: "",
+  baseline: "",
+  range: [],
+  contended: false,
+  series: [],
+  filters: [],
+  runs: [],
 });
 
 export function parseView(query) {
@@ -23,7 +35,7 @@ export function parseView(query) {
   const kind = once.view ?? DEFAULT.kind;
   return {
     kind,
-    x: kind === "scaling" ? "replicas" : once.x ?? DEFAULT.x,
+    x: kind === "scaling" ? "replicas" : (once.x ?? DEFAULT.x),
     y: once.y ?? DEFAULT.y,
     group: (once.group ?? "").split(",").filter(Boolean),
     facet: once.facet ?? "",
@@ -49,10 +61,20 @@ const seriesText = (series) => `${escaped(series.name)}: ${filtersText(series.fi
 // Parameters and their text in canonical order; what has its default value is left out.
 export function pairs(view) {
   const found = [
-    ["view", view.kind, DEFAULT.kind], ["x", view.x, DEFAULT.x], ["y", view.y, DEFAULT.y], ["group", view.group.join(","), ""],
-    ["facet", view.facet, ""], ["agg", view.agg, DEFAULT.agg], ["scaling", view.scaling, DEFAULT.scaling], ["log", view.log, ""],
-    ["baseline", view.baseline, ""], ["range", valueText(view.range), ""], ["contended", view.contended ? "1" : "", ""],
-  ].filter(([, text, usual]) => text !== usual).map(([key, text]) => [key, text]);
+    ["view", view.kind, DEFAULT.kind],
+    ["x", view.x, DEFAULT.x],
+    ["y", view.y, DEFAULT.y],
+    ["group", view.group.join(","), ""],
+    ["facet", view.facet, ""],
+    ["agg", view.agg, DEFAULT.agg],
+    ["scaling", view.scaling, DEFAULT.scaling],
+    ["log", view.log, ""],
+    ["baseline", view.baseline, ""],
+    ["range", valueText(view.range), ""],
+    ["contended", view.contended ? "1" : "", ""],
+  ]
+    .filter(([, text, usual]) => text !== usual)
+    .map(([key, text]) => [key, text]);
   for (const s of view.series) found.push(["series", seriesText(s)]);
   for (const [key, values] of canonical(view.filters)) found.push([key, valueText(values)]);
   if (view.runs.length) found.push(["run", valueText(view.runs)]);
@@ -61,7 +83,10 @@ export function pairs(view) {
 
 const soft = (text) => encodeURIComponent(text).replace(/%(2C|3A|3B|3D|2F)/g, (code) => decodeURIComponent(code));
 
-export const queryOf = (view) => pairs(view).map(([key, text]) => `${soft(key)}=${soft(text)}`).join("&");
+export const queryOf = (view) =>
+  pairs(view)
+    .map(([key, text]) => `${soft(key)}=${soft(text)}`)
+    .join("&");
 
 export const but = (view, changes) => ({ ...view, ...changes });
 

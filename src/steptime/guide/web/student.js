@@ -12,7 +12,11 @@ export function studentQuantile(freedom) {
   const d = ((94.5 / (b + c) - 3) / b + 1) * Math.sqrt((a * Math.PI) / 2) * freedom;
   let y = (d * TAIL) ** (2 / freedom);
   if (y > 0.05 + a) return middle(freedom, a, b, c, d);
-  y = ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y - 1) * (freedom + 1) / (freedom + 2) + 1 / y;
+  y =
+    (((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) + 0.5 / (freedom + 4)) * y - 1) *
+      (freedom + 1)) /
+      (freedom + 2) +
+    1 / y;
   return Math.sqrt(freedom * y);
 }
 

@@ -17,90 +17,230 @@ const distinct = (values) => [...new Set(values)];
 
 function chartRows(result, told) {
   const { view } = result;
-  const [numeric, faceted, label] = [told.dimensions(view.x).kind === "number", isFaceted(result), measureNamed(told, view.y).label];
+  const [numeric, faceted, label] = [
+    told.dimensions(view.x).kind === "number",
+    isFaceted(result),
+    measureNamed(told, view.y).label,
+  ];
   const inFacet = (row, facet) => (faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row);
   const [shown, xs] = [new Set(result.facets.slice(0, MOST_FACETS)), new Set(drawnXs(result, told.dimensions))];
-  const rows = result.points.map((p, point) => ({ ...p, point })).filter((p) => shown.has(p.facet) && xs.has(p.x)).map((p) => {
-    const mixes = Object.entries(p.mixes).map(([name, n]) => `${n} × ${told.dimensions(name).label}`).join(", ");
-    const row = { x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE, series: p.series || label, value: p.value, low: p.low, high: p.high, runs: p.runs, status: plainStatus(p.status), point: p.point };
-    return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
-  });
+  const rows = result.points
+    .map((p, point) => ({ ...p, point }))
+    .filter((p) => shown.has(p.facet) && xs.has(p.x))
+    .map((p) => {
+      const mixes = Object.entries(p.mixes)
+        .map(([name, n]) => `${n} × ${told.dimensions(name).label}`)
+        .join(", ");
+      const row = {
+        x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE,
+        series: p.series || label,
+        value: p.value,
+        low: p.low,
+        high: p.high,
+        runs: p.runs,
+        status: plainStatus(p.status),
+        point: p.point,
+      };
+      return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
+    });
   const means = isNamed(result, told) ? (result.means ?? []).filter((m) => shown.has(m.facet)) : [];
-  return [...rows, ...means.map((m) => inFacet({ x: GEOMETRIC_MEAN, series: m.series || label, value: m.value, low: null, high: null, runs: m.n, status: `over ${m.n} of ${m.of}` }, m.facet))];
+  return [
+    ...rows,
+    ...means.map((m) =>
+      inFacet(
+        {
+          x: GEOMETRIC_MEAN,
+          series: m.series || label,
+          value: m.value,
+          low: null,
+          high: null,
+          runs: m.n,
+          status: `over ${m.n} of ${m.of}`,
+        },
+        m.facet,
+      ),
+    ),
+  ];
 }
 
 function chosenWords(view, told) {
-  return view.filters.map(([name, values]) => `${told.dimensions(name).label}: ${values.slice(0, 3).join(", ")}${values.length > 3 ? " …" : ""}`).join(" · ").slice(0, 160);
+  return view.filters
+    .map(([name, values]) => `${told.dimensions(name).label}: ${values.slice(0, 3).join(", ")}${values.length > 3 ? " …" : ""}`)
+    .join(" · ")
+    .slice(0, 160);
 }
 
 export function chartValues(result, told) {
   const { view } = result;
-  const [of, by, relative, log] = [measureNamed(told, view.y), told.dimensions(view.x), Boolean(view.baseline), (axis) => view.log.includes(axis)];
+  const [of, by, relative, log] = [
+    measureNamed(told, view.y),
+    told.dimensions(view.x),
+    Boolean(view.baseline),
+    (axis) => view.log.includes(axis),
+  ];
   const [rows, named, faceted] = [chartRows(result, told), isNamed(result, told), isFaceted(result)];
   const series = result.series.map((s) => s || of.label);
-  const xs = by.kind === "number" ? result.xs.map(Number) : [...drawnXs(result, told.dimensions).map((x) => x || UNKNOWN_VALUE), ...(named && result.means?.length ? [GEOMETRIC_MEAN] : [])];
+  const xs =
+    by.kind === "number"
+      ? result.xs.map(Number)
+      : [
+          ...drawnXs(result, told.dimensions).map((x) => x || UNKNOWN_VALUE),
+          ...(named && result.means?.length ? [GEOMETRIC_MEAN] : []),
+        ];
   const unit = relative ? `× ${view.baseline}` : of.form === "number" ? of.unit : "";
   const without = rows.filter((r) => r.value === null || (log("y") && r.value <= 0)).length;
   const wide = faceted ? "child_width" : "width";
   const letters = named ? Math.max(0, ...xs.map((x) => [...x].length)) * xs.length : 0;
   return {
-    rows, xs, series, facets: result.facets.slice(0, MOST_FACETS).map((f) => f || UNKNOWN_VALUE),
-    heading: headingOf(view, told), subtitle: [subtitleOf(view, result, told), chosenWords(view, told)].filter(Boolean),
-    x_title: by.label, y_title: unit ? `${of.label} (${unit})` : of.label, legend_title: view.group.map((d) => told.dimensions(d).label).join(", ") || null,
-    named, dated: by.kind === "date", faceted, relative, many: series.length > 1, legend: series.length > 1 || (series.length === 1 && series[0] !== of.label),
-    bars: named && !log("y") && rows.length <= LIMITS.bars, log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0, log_y: log("y"),
-    flat: !rows.some((r) => r.value), few: xs.length <= LIMITS.ticks, intervals: rows.some((r) => r.low !== null), gaps: without > 0 && (!named || without <= LIMITS.words),
-    percent: of.form === "percent" && !relative, bytes: of.form === "bytes" && !relative, ratio: of.form === "ratio" || relative,
-    slanted: `${wide} < ${Math.ceil(LIMITS.letter * letters)}`, roomy: `${wide} >= ${LIMITS.room * xs.length * series.length}`, crowded: `${wide} < ${LIMITS.line * xs.length}`,
+    rows,
+    xs,
+    series,
+    facets: result.facets.slice(0, MOST_FACETS).map((f) => f || UNKNOWN_VALUE),
+    heading: headingOf(view, told),
+    subtitle: [subtitleOf(view, result, told), chosenWords(view, told)].filter(Boolean),
+    x_title: by.label,
+    y_title: unit ? `${of.label} (${unit})` : of.label,
+    legend_title: view.group.map((d) => told.dimensions(d).label).join(", ") || null,
+    named,
+    dated: by.kind === "date",
+    faceted,
+    relative,
+    many: series.length > 1,
+    legend: series.length > 1 || (series.length === 1 && series[0] !== of.label),
+    bars: named && !log("y") && rows.length <= LIMITS.bars,
+    log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0,
+    log_y: log("y"),
+    flat: !rows.some((r) => r.value),
+    few: xs.length <= LIMITS.ticks,
+    intervals: rows.some((r) => r.low !== null),
+    gaps: without > 0 && (!named || without <= LIMITS.words),
+    percent: of.form === "percent" && !relative,
+    bytes: of.form === "bytes" && !relative,
+    ratio: of.form === "ratio" || relative,
+    slanted: `${wide} < ${Math.ceil(LIMITS.letter * letters)}`,
+    roomy: `${wide} >= ${LIMITS.room * xs.length * series.length}`,
+    crowded: `${wide} < ${LIMITS.line * xs.length}`,
   };
 }
 
 // The size of a chart that nobody has told how much room there is.
 export function chartSize(result, told) {
   const many = drawnXs(result, told.dimensions).length;
-  if (isFaceted(result)) return { titled: true, fitted: false, columns: 3, width: many < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
+  if (isFaceted(result))
+    return {
+      titled: true,
+      fitted: false,
+      columns: 3,
+      width: many < 12 ? 300 : 420,
+      height: 220,
+      entries: legendEntries(1000, result.series),
+    };
   const places = many + (isNamed(result, told) && result.means?.length ? 1 : 0);
   const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LIMITS.room + 60, 420), 1000);
   return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
-const legendEntries = (width, names) => Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LIMITS.name) + 34)));
+const legendEntries = (width, names) =>
+  Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LIMITS.name) + 34)));
 
-export const scalingSize = ({ lines }) => ({ titled: true, fitted: false, width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map((l) => l.series || `batch ${l.batch}`)) });
+export const scalingSize = ({ lines }) => ({
+  titled: true,
+  fitted: false,
+  width: 320,
+  height: 280,
+  columns: 3,
+  entries: legendEntries(
+    1000,
+    lines.map((l) => l.series || `batch ${l.batch}`),
+  ),
+});
 
 export function scalingValues({ view, lines }) {
   const names = lines.map((l) => l.series || `batch ${l.batch}`);
-  const rows = lines.flatMap((l, i) => l.points.map((p) => ({
-    devices: p.devices, series: names[i], throughput: p.throughput, throughput_low: p.low, throughput_high: p.high, ideal: p.ideal,
-    speedup: p.speedup, speedup_low: p.speedup_low, speedup_high: p.speedup_high, efficiency: p.efficiency, efficiency_low: p.efficiency_low, efficiency_high: p.efficiency_high,
-    runs: p.runs, status: plainStatus(p.status) })));
+  const rows = lines.flatMap((l, i) =>
+    l.points.map((p) => ({
+      devices: p.devices,
+      series: names[i],
+      throughput: p.throughput,
+      throughput_low: p.low,
+      throughput_high: p.high,
+      ideal: p.ideal,
+      speedup: p.speedup,
+      speedup_low: p.speedup_low,
+      speedup_high: p.speedup_high,
+      efficiency: p.efficiency,
+      efficiency_low: p.efficiency_low,
+      efficiency_high: p.efficiency_high,
+      runs: p.runs,
+      status: plainStatus(p.status),
+    })),
+  );
   const any = (field) => rows.some((r) => r[field] !== null);
-  const words = (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") + (any("ideal") ? " · dashed: perfect scaling" : "") + (any("throughput_low") ? " · 95% intervals" : "");
+  const words =
+    (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") +
+    (any("ideal") ? " · dashed: perfect scaling" : "") +
+    (any("throughput_low") ? " · 95% intervals" : "");
   return {
-    rows, series: names, legend: names.length > 1, devices: distinct(rows.map((r) => r.devices)).sort((a, b) => a - b),
-    heading: `${sentence(view.scaling)} scaling`, subtitle: [words],
-    log_x: view.log.includes("x"), log_y: view.log.includes("y"), based: any("speedup"), ideal: any("ideal"), failed: rows.some((r) => r.throughput === null),
-    throughput_ends: any("throughput_low"), speedup_ends: any("speedup_low"), efficiency_ends: any("efficiency_low"),
+    rows,
+    series: names,
+    legend: names.length > 1,
+    devices: distinct(rows.map((r) => r.devices)).sort((a, b) => a - b),
+    heading: `${sentence(view.scaling)} scaling`,
+    subtitle: [words],
+    log_x: view.log.includes("x"),
+    log_y: view.log.includes("y"),
+    based: any("speedup"),
+    ideal: any("ideal"),
+    failed: rows.some((r) => r.throughput === null),
+    throughput_ends: any("throughput_low"),
+    speedup_ends: any("speedup_low"),
+    efficiency_ends: any("efficiency_low"),
   };
 }
 
 export function coverageValues(coverage, told) {
-  const rows = coverage.cells.map((c) => ({ x: c.x || UNKNOWN_VALUE, row: c.row, status: plainStatus(c.status), runs: c.runs || null }));
+  const rows = coverage.cells.map((c) => ({
+    x: c.x || UNKNOWN_VALUE,
+    row: c.row,
+    status: plainStatus(c.status),
+    runs: c.runs || null,
+  }));
   return {
-    rows, xs: coverage.xs.map((x) => x || UNKNOWN_VALUE), ys: coverage.rows, present: distinct(rows.map((r) => r.status)),
-    x_title: told.dimensions(coverage.view.x).label, y_title: coverage.of.map((d) => told.dimensions(d).label).join(", "),
-    heading: "Coverage", subtitle: [`${coverage.counts.ok ?? 0} of ${coverage.cells.length} combinations are measured · figures: runs`], titled: true, fitted: false,
+    rows,
+    xs: coverage.xs.map((x) => x || UNKNOWN_VALUE),
+    ys: coverage.rows,
+    present: distinct(rows.map((r) => r.status)),
+    x_title: told.dimensions(coverage.view.x).label,
+    y_title: coverage.of.map((d) => told.dimensions(d).label).join(", "),
+    heading: "Coverage",
+    subtitle: [`${coverage.counts.ok ?? 0} of ${coverage.cells.length} combinations are measured · figures: runs`],
+    titled: true,
+    fitted: false,
   };
 }
 
 export function compareValues(comparison, told) {
   const first = comparison.sides[0].name;
-  const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({ name, ratio, low, high, verdict, words }));
+  const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({
+    name,
+    ratio,
+    low,
+    high,
+    verdict,
+    words,
+  }));
   const ratios = [1, ...rows.flatMap((r) => [r.low, r.ratio, r.high]).filter(Boolean)];
   return {
     wide: Math.max(...ratios) > LIMITS.wide * Math.min(...ratios),
-    rows, present: distinct(rows.map((r) => r.verdict)), ends: rows.some((r) => r.low), x_title: `${measureNamed(told, comparison.view.y).label} relative to ${first}`,
-    heading: `Compared with ${first}`, subtitle: ["dots: ratio · lines: its 95% interval"], titled: true, fitted: false, width: 460,
+    rows,
+    present: distinct(rows.map((r) => r.verdict)),
+    ends: rows.some((r) => r.low),
+    x_title: `${measureNamed(told, comparison.view.y).label} relative to ${first}`,
+    heading: `Compared with ${first}`,
+    subtitle: ["dots: ratio · lines: its 95% interval"],
+    titled: true,
+    fitted: false,
+    width: 460,
   };
 }
 
