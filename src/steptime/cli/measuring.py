@@ -112,10 +112,10 @@ def _in_order(cases: Sequence[Case], records: Sequence[Record]) -> list[Record]:
 
 
 def _detached(store: Store, sweep: Sweep, as_json: bool) -> int:
-    from steptime.schedulers.journal import Book
+    from steptime.schedulers.journal import SubmissionJournal
 
-    book = Book(state.folder_of(store, sweep))
-    jobs = [(book.job(s), s) for s in book.all() if book.job(s)]
+    journal = SubmissionJournal(state.folder_of(store, sweep))
+    jobs = [(journal.job(s), s) for s in journal.all() if journal.job(s)]
     for job, submission in jobs:
         if as_json:
             print(json.dumps({"sweep": sweep.id, "job": job, "name": submission.name, "cases": len(submission.entries)}))

@@ -51,7 +51,7 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Try:
+class Attempt:
     """One case in one accepted job."""
 
     submission: Submission
@@ -71,7 +71,7 @@ class Try:
 
 
 @dataclass(frozen=True)
-class Book:
+class SubmissionJournal:
     """The submissions of one sweep."""
 
     sweep_folder: Path
@@ -119,11 +119,13 @@ class Book:
         """Whether nobody knows yet what became of it."""
         return not (self.job(submission) or self.refusal(submission) or self.is_abandoned(submission))
 
-    def tries(self, submission: Submission) -> list[Try]:
+    def attempts(self, submission: Submission) -> list[Attempt]:
         job = self.job(submission)
         if not job:
             return []
-        return [Try(submission, entry, f"{job}_{i}" if submission.array else job) for i, entry in enumerate(submission.entries)]
+        return [
+            Attempt(submission, entry, f"{job}_{i}" if submission.array else job) for i, entry in enumerate(submission.entries)
+        ]
 
     def _read(self, submission: Submission, kind: str) -> str:
         try:

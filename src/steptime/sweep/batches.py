@@ -13,7 +13,7 @@ from steptime.core.backends.base import find
 from steptime.core.schema import Case, Job, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.launch.worker_file import put_worker
-from steptime.schedulers.journal import Book, Entry, Submission
+from steptime.schedulers.journal import Entry, Submission, SubmissionJournal
 from steptime.schedulers.request import Request, chunks, device_of, request_of, request_words
 from steptime.schedulers.script import Script, Task, script_text
 from steptime.schedulers.site import Site
@@ -53,7 +53,7 @@ def prepare(store: Store, sweep: Sweep, site: Site, batch: Batch, python: str) -
     text = script_text(Script(site, batch.request, tasks, str(sweep_folder), batch.array, own))
     (folder / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
     name = str(folder.relative_to(sweep_folder))
-    return Book(sweep_folder).open(sweep.id, name, entries, batch.array, request_words(batch.request))
+    return SubmissionJournal(sweep_folder).open(sweep.id, name, entries, batch.array, request_words(batch.request))
 
 
 def own_python(site: Site, backend: str, chosen: str) -> str:
@@ -73,7 +73,7 @@ def _array_folder(sweep_folder: Path) -> Path:
 
 
 def _job_folder(store: Store, sweep: Sweep, site: Site, case: Case) -> Entry:
-    """job.json and the worker. A folder that is there already keeps its id: tries are told apart by their jobs."""
+    """job.json and the worker. A folder that is there already keeps its id: attempts are told apart by their jobs."""
     folder = job_folder(store, sweep, case)
     folder.mkdir(exist_ok=True)
     path = folder / "job.json"

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from steptime.core.errors import StoreError, Unsupported
 from steptime.core.schema import Case, Failure, Record, case_key
-from steptime.schedulers.journal import Book, Submission, Try
+from steptime.schedulers.journal import Attempt, Submission, SubmissionJournal
 from steptime.schedulers.request import request_of
 from steptime.schedulers.site import Site
 from steptime.schedulers.slurm.commands import Full, NoAnswer, Refused, Slurm
@@ -29,7 +29,7 @@ from steptime.sweep.verdicts import best_of, contended, runs_again
 
 TICK_SECONDS = 0.5
 LOOKS_PER_SECOND = 400
-"""at the files of tries: a shared file system has others to serve too"""
+"""at the files of attempts: a shared file system has others to serve too"""
 LOOK_AGAIN_SECONDS = 1.0
 IN_FLIGHT_SECONDS = 90.0
 """an sbatch of another host may take so long to be refused or accepted"""
@@ -52,22 +52,22 @@ class Remote:
     slurm: Slurm = field(default_factory=Slurm)
     pause: Callable[[float], None] = time.sleep
     _batches: list[Batch] = field(default_factory=list)
-    _tries: list[Try] = field(default_factory=list)
+    _attempts: list[Attempt] = field(default_factory=list)
     _ran: set[str] = field(default_factory=set)
     _said: str = ""
 
     def __post_init__(self) -> None:
         self.folder = folder_of(self.store, self.sweep)
-        self.book = Book(self.folder)
+        self.journal = SubmissionJournal(self.folder)
         self._cases = {case_key(case): case for case in self.sweep.cases}
         self._known: list[Record] = []
-        self._settler = Settler(self.store, self.sweep, self.site, self.book, self.slurm, self._cases)
+        self._settler = Settler(self.store, self.sweep, self.site, self.journal, self.slurm, self._cases)
 
     def begin(self) -> Iterator[Record]:
         """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
         LiveFile(self.folder).event({})  # so that others can say who runs it
         self._recall()
-        best, awaited = best_of(self._known), {attempt.entry.key for attempt in self._tries}
+        best, awaited = best_of(self._known), {attempt.entry.key for attempt in self._attempts}
         todo = []
         for key, case in self._cases.items():
             record = best.get(key)
@@ -98,7 +98,7 @@ class Remote:
         """Waits for the jobs there are, and submits nothing."""
         self._recall()
         until = time.monotonic() + patience_seconds
-        while self._tries and time.monotonic() < until:
+        while self._attempts and time.monotonic() < until:
             for _ in self._settle(asks=True):
                 pass
             self.pause(TICK_SECONDS)
@@ -108,8 +108,8 @@ class Remote:
         return (self.folder / CANCELLED).exists()
 
     @property
-    def outstanding(self) -> Sequence[Try]:
-        return self._tries
+    def outstanding(self) -> Sequence[Attempt]:
+        return self._attempts
 
     @property
     def unsubmitted(self) -> int:
@@ -119,11 +119,11 @@ class Remote:
         """What was submitted before, by whomever."""
         self._known = list(records_in(self.store, self.sweep.id))
         stored = {record.id for record in self._known}
-        for submission in self.book.all():
-            if self.book.is_open(submission):
+        for submission in self.journal.all():
+            if self.journal.is_open(submission):
                 self._look_up(submission)
             self._settler.put_refusal(submission, stored)
-            self._tries += [t for t in self.book.tries(submission) if t.record_id not in stored]
+            self._attempts += [t for t in self.journal.attempts(submission) if t.record_id not in stored]
         self._known = list(records_in(self.store, self.sweep.id))
 
     def _look_up(self, submission: Submission) -> str:
@@ -133,13 +133,13 @@ class Remote:
             self.watcher.say(f"{submission.host} may still be submitting; waiting {IN_FLIGHT_SECONDS - age:.0f} s")
             self.pause(IN_FLIGHT_SECONDS - age)
         for last in (False, True):
-            job = self.book.job(submission) or self._patiently(lambda: self._find(submission))
+            job = self.journal.job(submission) or self._patiently(lambda: self._find(submission))
             if job:
-                self.book.accept(submission, job)
+                self.journal.accept(submission, job)
                 return job
             if not last:
                 self.pause(LOOK_AGAIN_SECONDS)
-        self.book.abandon(submission, "Slurm knows no job of this name")
+        self.journal.abandon(submission, "Slurm knows no job of this name")
         if late := self._patiently(lambda: self._find(submission)):
             self.slurm.cancel([late])
         return ""
@@ -172,32 +172,32 @@ class Remote:
         while self._batches and not self.is_cancelled:
             submission = prepare(self.store, self.sweep, self.site, self._batches[0], self.settings.python)
             try:
-                self.book.accept(submission, self.slurm.submit(self.folder / submission.folder, submission.name))
+                self.journal.accept(submission, self.slurm.submit(self.folder / submission.folder, submission.name))
             except NoAnswer as problem:
                 self._say_once(f"sbatch: {problem}")
                 if not self._look_up(submission):
                     continue
             except Full as problem:
-                self.book.abandon(submission, str(problem))
-                if self._tries:
+                self.journal.abandon(submission, str(problem))
+                if self._attempts:
                     self._say_once(f"{self.unsubmitted} cases wait to be submitted: {problem}")
                     return
-                self.book.refuse(submission, str(problem))
+                self.journal.refuse(submission, str(problem))
             except Refused as problem:
-                self.book.refuse(submission, str(problem))
+                self.journal.refuse(submission, str(problem))
             batch = self._batches.pop(0)
-            self._tries += self.book.tries(submission)
+            self._attempts += self.journal.attempts(submission)
             for record in self._settler.put_refusal(submission, set()):
                 self._known.append(record)
                 yield self._shown(self._cases[case_key(record.case)], record)
-            if self.book.job(submission):
+            if self.journal.job(submission):
                 self.watcher.say(
-                    f"job {self.book.job(submission)}: {len(batch.cases)} of {len(self._cases)} cases, {submission.wanted}"
+                    f"job {self.journal.job(submission)}: {len(batch.cases)} of {len(self._cases)} cases, {submission.wanted}"
                 )
 
     def _await(self) -> Iterator[Record]:
         next_ask = time.monotonic()
-        while self._tries or self._batches:
+        while self._attempts or self._batches:
             yield from self._submit()
             asks = time.monotonic() >= next_ask
             yield from self._settle(asks)
@@ -205,19 +205,19 @@ class Remote:
                 next_ask = time.monotonic() + self.site.poll_seconds
             if self.is_cancelled:
                 self._batches.clear()
-            if self._tries:
-                self.pause(min(max(TICK_SECONDS, len(self._tries) / LOOKS_PER_SECOND), self.site.poll_seconds))
+            if self._attempts:
+                self.pause(min(max(TICK_SECONDS, len(self._attempts) / LOOKS_PER_SECOND), self.site.poll_seconds))
 
     def _settle(self, asks: bool) -> Iterator[Record]:
         try:
-            settled = self._settler.settled(self._tries, asks)
+            settled = self._settler.settled(self._attempts, asks)
         except NoAnswer as problem:
             self._say_once(f"Slurm does not answer ({problem}); asking again")
             return
         if asks:
             self._said = ""
         for attempt, record in settled:
-            self._tries.remove(attempt)
+            self._attempts.remove(attempt)
             self._known.append(record)
             self._ran.add(attempt.entry.key)
             case = self._cases[attempt.entry.key]
@@ -292,17 +292,17 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm
     """Ends all of its jobs and keeps those that Slurm will not end for us from beginning; the jobs that were told to end."""
     slurm = slurm or Slurm()
     folder = folder_of(store, sweep)
-    book = Book(folder)
+    journal = SubmissionJournal(folder)
     stored = {record.id for record in records_in(store, sweep.id)}
     jobs = []
     with _in_words(folder):
         (folder / CANCELLED).touch()
-        for submission in book.all():
-            left = [t for t in book.tries(submission) if t.record_id not in stored]
-            if left or book.is_open(submission):
-                book.abandon(submission, "cancelled")
+        for submission in journal.all():
+            left = [t for t in journal.attempts(submission) if t.record_id not in stored]
+            if left or journal.is_open(submission):
+                journal.abandon(submission, "cancelled")
             if left:
-                jobs.append(book.job(submission))
+                jobs.append(journal.job(submission))
     complaint = slurm.cancel(jobs) if jobs else ""
     if complaint:
         say(f"scancel: {complaint}; what has not begun will end at once when it does")

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from steptime.core.errors import UsageError
-from steptime.schedulers.journal import Book
+from steptime.schedulers.journal import SubmissionJournal
 from steptime.schedulers.slurm.commands import NoAnswer, Refused, Slurm
 from steptime.schedulers.slurm.states import reason_words
 from steptime.store.files import Store
@@ -27,18 +27,18 @@ class Jobs:
 
 
 def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], slurm: Slurm | None = None) -> Jobs:
-    """Of the tries that have no record yet. `stored`: the ids of all records."""
-    book = Book(folder_of(store, sweep))
-    tries = [t for s in book.all() for t in book.tries(s) if t.record_id not in stored]
-    if not tries:
+    """Of the attempts that have no record yet. `stored`: the ids of all records."""
+    journal = SubmissionJournal(folder_of(store, sweep))
+    attempts = [t for s in journal.all() for t in journal.attempts(s) if t.record_id not in stored]
+    if not attempts:
         return Jobs()
     try:
-        queue = (slurm or Slurm()).queue(sorted({t.submission.name for t in tries}))
+        queue = (slurm or Slurm()).queue(sorted({t.submission.name for t in attempts}))
     except (NoAnswer, Refused, UsageError) as problem:
-        return Jobs({"unknown": len(tries)}, [str(problem)])
+        return Jobs({"unknown": len(attempts)}, [str(problem)])
     states: Counter[str] = Counter()
     notes: Counter[str] = Counter()
-    for attempt in tries:
+    for attempt in attempts:
         queued = queue.get(attempt.job)
         state = "ended" if queued is None or queued.ended else queued.state.lower()
         states[state] += 1

@@ -1,4 +1,4 @@
-"""What became of tries: the record that a job delivered, or the failure that Slurm and the exit file tell of."""
+"""What became of attempts: the record that a job delivered, or the failure that Slurm and the exit file tell of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from steptime.core.schema import Allocation, Case, Failure, Record
 from steptime.launch.local import log_tail
-from steptime.schedulers.journal import Book, Entry, Submission, Try
+from steptime.schedulers.journal import Attempt, Entry, Submission, SubmissionJournal
 from steptime.schedulers.site import Site
 from steptime.schedulers.slurm.commands import Slurm
 from steptime.schedulers.slurm.states import Accounted, Evidence, Queued, is_hopeless, verdict
@@ -28,29 +28,29 @@ class Settler:
     store: Store
     sweep: Sweep
     site: Site
-    book: Book
+    journal: SubmissionJournal
     slurm: Slurm
     cases: Mapping[str, Case]
     _ended: dict[str, float] = field(default_factory=dict)
     """since when a job is known to be over"""
 
-    def settled(self, tries: Sequence[Try], ask: bool) -> list[tuple[Try, Record]]:
+    def settled(self, attempts: Sequence[Attempt], ask: bool) -> list[tuple[Attempt, Record]]:
         """Those that are over, with their records, which are stored. Slurm is asked once for all, if at all."""
-        found = [(t, record) for t in tries if (record := self._delivered(t))]
+        found = [(t, record) for t in attempts if (record := self._delivered(t))]
         over = {t.job for t, _ in found}
-        rest = [t for t in tries if t.job not in over]
+        rest = [t for t in attempts if t.job not in over]
         if not ask or not rest:
             return found
         queue = self.slurm.queue(sorted({t.submission.name for t in rest}))
         return found + self._judged(rest, queue)
 
-    def _delivered(self, attempt: Try) -> Record | None:
-        folder = attempt.folder(self.book.sweep_folder)
+    def _delivered(self, attempt: Attempt) -> Record | None:
+        folder = attempt.folder(self.journal.sweep_folder)
         if not (folder / "exit").exists():
             return None
         return self.store.get(attempt.record_id) or self._left_behind(attempt, folder)
 
-    def _left_behind(self, attempt: Try, folder: Path) -> Record | None:
+    def _left_behind(self, attempt: Attempt, folder: Path) -> Record | None:
         """A record that the job could not put into the store."""
         try:
             record = msgspec.json.decode((folder / "record.json").read_bytes(), type=Record)
@@ -60,10 +60,10 @@ class Settler:
         self.store.put(record)
         return record
 
-    def _judged(self, tries: Sequence[Try], queue: Mapping[str, Queued]) -> list[tuple[Try, Record]]:
+    def _judged(self, attempts: Sequence[Attempt], queue: Mapping[str, Queued]) -> list[tuple[Attempt, Record]]:
         now = time.monotonic()
         found, over = [], []
-        for attempt in tries:
+        for attempt in attempts:
             queued = queue.get(attempt.job)
             if queued and is_hopeless(queued):
                 self.slurm.cancel([attempt.job])
@@ -75,7 +75,7 @@ class Settler:
                 over.append((attempt, queued))
         return found + self._failures(over)
 
-    def _failures(self, over: Sequence[tuple[Try, Queued | None]]) -> list[tuple[Try, Record]]:
+    def _failures(self, over: Sequence[tuple[Attempt, Queued | None]]) -> list[tuple[Attempt, Record]]:
         if not over:
             return []
         accounts = self.slurm.accounts([attempt.job for attempt, _ in over])
@@ -85,14 +85,14 @@ class Settler:
             if record is None:
                 evidence = self._evidence(attempt, queued, (accounts or {}).get(attempt.job))
                 kind, message = verdict(evidence)
-                if self.book.is_abandoned(attempt.submission) and not evidence.began:
+                if self.journal.is_abandoned(attempt.submission) and not evidence.began:
                     kind, message = "cancelled", f"job {attempt.job} was cancelled"
                 record = self._failure(attempt, kind, message, queued, evidence.exit_code)
             found.append((attempt, record))
         return found
 
-    def _evidence(self, attempt: Try, queued: Queued | None, accounted: Accounted | None) -> Evidence:
-        folder = attempt.folder(self.book.sweep_folder)
+    def _evidence(self, attempt: Attempt, queued: Queued | None, accounted: Accounted | None) -> Evidence:
+        folder = attempt.folder(self.journal.sweep_folder)
         return Evidence(
             attempt.job,
             queued,
@@ -105,7 +105,7 @@ class Settler:
 
     def put_refusal(self, submission: Submission, stored: set[str]) -> Iterable[Record]:
         """A failure for each case of a submission that Slurm refused; those that are stored already are left out."""
-        message = self.book.refusal(submission)
+        message = self.journal.refusal(submission)
         if not message:
             return []
         found = []
@@ -115,8 +115,8 @@ class Settler:
                 found.append(self._put(entry, record_id, "launch_failed", message, Failure(), None))
         return found
 
-    def _failure(self, attempt: Try, kind: str, message: str, queued: Queued | None, exit_code: int | None = None) -> Record:
-        failure = Failure(exit_code, "", log_tail(attempt.log(self.book.sweep_folder)))
+    def _failure(self, attempt: Attempt, kind: str, message: str, queued: Queued | None, exit_code: int | None = None) -> Record:
+        failure = Failure(exit_code, "", log_tail(attempt.log(self.journal.sweep_folder)))
         nodes = [queued.nodes] if queued and queued.nodes else []
         allocation = Allocation(self.site.name, attempt.job, queued.partition if queued else "", nodes)
         return self._put(attempt.entry, attempt.record_id, kind, message, failure, allocation)
