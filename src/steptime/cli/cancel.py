@@ -44,11 +44,11 @@ def command(sweep: str, store_path: str | None) -> int:
 
 def _cancel_on_site(store: Store, sweep: Sweep) -> int:
     """From any machine that reaches the cluster; whoever waits for the sweep sees it too."""
-    from steptime.sweep.remote import cancel_on_site, settle_cancelled
+    from steptime.sweep.remote import cancel_on_site, collect_cancelled
 
     jobs = cancel_on_site(store, sweep, lambda line: print(line, file=sys.stderr))
     if not jobs:
         raise UsageError(f"sweep {sweep.id} has no jobs on {sweep.site}; see `steptime status`")
-    settle_cancelled(store, sweep, PATIENCE_SECONDS)
+    collect_cancelled(store, sweep, PATIENCE_SECONDS)
     print(f"{sweep.id} is cancelled: {'job' if len(jobs) == 1 else 'jobs'} {', '.join(jobs)} on {sweep.site}")
     return 0

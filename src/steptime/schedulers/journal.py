@@ -80,10 +80,10 @@ class SubmissionJournal:
     def _folder(self) -> Path:
         return self.sweep_folder / FOLDER
 
-    def open(self, sweep: str, folder: str, entries: Sequence[Entry], array: bool, wanted: str) -> Submission:
+    def open(self, folder: str, entries: Sequence[Entry], array: bool, wanted: str) -> Submission:
         """Writes the intent, safely, before anything is asked of Slurm."""
         self._folder.mkdir(exist_ok=True)
-        name = f"steptime-{sweep[-8:]}-{secrets.token_hex(4)}"
+        name = f"steptime-{self.sweep_folder.name[-8:]}-{secrets.token_hex(4)}"
         created = datetime.now(UTC).isoformat(timespec="milliseconds")
         found = Submission(name, folder, list(entries), array, wanted, created, platform.node(), _user())
         write_text(self._folder / f"{name}.json", msgspec.json.encode(found).decode())

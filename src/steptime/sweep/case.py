@@ -13,11 +13,12 @@ from steptime.core.schema import OK, Case, Job, Record
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
 from steptime.launch.fork_server import Nurseries
+from steptime.launch.job_folder import job_folder
 from steptime.launch.local import Ending, failure, record_of, run_worker
 from steptime.probe.findings import Finding
 from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id
-from steptime.sweep.state import Sweep, folder_of, job_folder
+from steptime.sweep.state import Sweep, folder_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) 
     python = interpreter(case.backend, bench.python)
     finding = bench.prober.finding(case, python)
     job = _job(bench.sweep, case, finding, bench.prober.peak_flops(case))
-    folder, shared = job_folder(bench.store, bench.sweep, case), folder_of(bench.store, bench.sweep)
+    shared = folder_of(bench.store, bench.sweep)
+    folder = job_folder(shared, case)
     _clear(folder)
     try:
         nursery = None if bench.fresh else bench.nurseries.get(python, case.backend, job.environment)

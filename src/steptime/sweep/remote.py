@@ -15,15 +15,15 @@ from typing import Protocol
 
 from steptime.core.errors import StoreError, Unsupported
 from steptime.core.schema import Case, Failure, Record, case_key
+from steptime.schedulers.batches import Batch, batches, prepare
 from steptime.schedulers.journal import Attempt, Submission, SubmissionJournal
+from steptime.schedulers.outcomes import JobOutcomes
 from steptime.schedulers.request import request_of
 from steptime.schedulers.site import Site
 from steptime.schedulers.slurm.commands import Full, NoAnswer, Refused, Slurm
 from steptime.store.files import Store, new_id, records_in
-from steptime.sweep.batches import Batch, batches, prepare
 from steptime.sweep.live import LiveFile, holding, running
 from steptime.sweep.run import Settings
-from steptime.sweep.settle import Settler
 from steptime.sweep.state import Sweep, folder_of, site_of_sweep
 from steptime.sweep.verdicts import best_of, contended, runs_again
 
@@ -61,7 +61,7 @@ class Remote:
         self.journal = SubmissionJournal(self.folder)
         self._cases = {case_key(case): case for case in self.sweep.cases}
         self._known: list[Record] = []
-        self._settler = Settler(self.store, self.sweep, self.site, self.journal, self.slurm, self._cases)
+        self._outcomes = JobOutcomes(self.store, self.sweep.id, self.site, self.journal, self.slurm, self._cases)
 
     def begin(self) -> Iterator[Record]:
         """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
@@ -94,12 +94,12 @@ class Remote:
             self._plan(again)
             yield from self._await()
 
-    def settle(self, patience_seconds: float) -> None:
+    def collect(self, patience_seconds: float) -> None:
         """Waits for the jobs there are, and submits nothing."""
         self._recall()
         until = time.monotonic() + patience_seconds
         while self._attempts and time.monotonic() < until:
-            for _ in self._settle(asks=True):
+            for _ in self._collect(asks=True):
                 pass
             self.pause(TICK_SECONDS)
 
@@ -122,7 +122,7 @@ class Remote:
         for submission in self.journal.all():
             if self.journal.is_open(submission):
                 self._look_up(submission)
-            self._settler.put_refusal(submission, stored)
+            self._outcomes.store_refusals(submission, stored)
             self._attempts += [t for t in self.journal.attempts(submission) if t.record_id not in stored]
         self._known = list(records_in(self.store, self.sweep.id))
 
@@ -170,7 +170,7 @@ class Remote:
     def _submit(self) -> Iterator[Record]:
         """As many of the batches as Slurm takes now; the records of those that it refuses."""
         while self._batches and not self.is_cancelled:
-            submission = prepare(self.store, self.sweep, self.site, self._batches[0], self.settings.python)
+            submission = prepare(self.folder, self.site, self._batches[0], self.settings.python)
             try:
                 self.journal.accept(submission, self.slurm.submit(self.folder / submission.folder, submission.name))
             except NoAnswer as problem:
@@ -187,7 +187,7 @@ class Remote:
                 self.journal.refuse(submission, str(problem))
             batch = self._batches.pop(0)
             self._attempts += self.journal.attempts(submission)
-            for record in self._settler.put_refusal(submission, set()):
+            for record in self._outcomes.store_refusals(submission, set()):
                 self._known.append(record)
                 yield self._shown(self._cases[case_key(record.case)], record)
             if self.journal.job(submission):
@@ -200,7 +200,7 @@ class Remote:
         while self._attempts or self._batches:
             yield from self._submit()
             asks = time.monotonic() >= next_ask
-            yield from self._settle(asks)
+            yield from self._collect(asks)
             if asks:
                 next_ask = time.monotonic() + self.site.poll_seconds
             if self.is_cancelled:
@@ -208,15 +208,15 @@ class Remote:
             if self._attempts:
                 self.pause(min(max(TICK_SECONDS, len(self._attempts) / LOOKS_PER_SECOND), self.site.poll_seconds))
 
-    def _settle(self, asks: bool) -> Iterator[Record]:
+    def _collect(self, asks: bool) -> Iterator[Record]:
         try:
-            settled = self._settler.settled(self._attempts, asks)
+            collected = self._outcomes.collect(self._attempts, asks)
         except NoAnswer as problem:
             self._say_once(f"Slurm does not answer ({problem}); asking again")
             return
         if asks:
             self._said = ""
-        for attempt, record in settled:
+        for attempt, record in collected:
             self._attempts.remove(attempt)
             self._known.append(record)
             self._ran.add(attempt.entry.key)
@@ -309,14 +309,14 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm
     return jobs
 
 
-def settle_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> None:
+def collect_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> None:
     """Stores what became of the jobs that were told to end; somebody who waits for the sweep does that himself."""
     folder = folder_of(store, sweep)
     if running(folder):
         return
     with holding(folder):
         remote = Remote(store, sweep, site_of_sweep(store, sweep), Settings(contended_rounds=0), Silent())
-        remote.settle(patience_seconds)
+        remote.collect(patience_seconds)
 
 
 class Silent:

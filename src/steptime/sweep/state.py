@@ -48,10 +48,6 @@ def folder_of(store: Store, sweep: Sweep) -> Path:
     return store.root / "sweeps" / sweep.id
 
 
-def job_folder(store: Store, sweep: Sweep, case: Case) -> Path:
-    return folder_of(store, sweep) / f"{case.model}-{case.backend}-{case.phase}-{case_key(case)[:10]}"
-
-
 def begin(store: Store, cases: Sequence[Case], name: str = "", site: Site | None = None) -> Sweep:
     sweep = Sweep(new_id(), plan_hash(cases), list(cases), name, site.name if site else "")
     folder = folder_of(store, sweep)

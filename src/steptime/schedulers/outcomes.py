@@ -17,16 +17,15 @@ from steptime.schedulers.site import Site
 from steptime.schedulers.slurm.commands import Slurm
 from steptime.schedulers.slurm.states import Accounted, Evidence, Queued, is_hopeless, verdict
 from steptime.store.files import Store
-from steptime.sweep.state import Sweep
 
-SETTLE_SECONDS = 3.0
+RECORD_GRACE_SECONDS = 3.0
 """between the end of a job and a judgement without its record: accounting and file systems lag"""
 
 
 @dataclass
-class Settler:
+class JobOutcomes:
     store: Store
-    sweep: Sweep
+    sweep_id: str
     site: Site
     journal: SubmissionJournal
     slurm: Slurm
@@ -34,7 +33,7 @@ class Settler:
     _ended: dict[str, float] = field(default_factory=dict)
     """since when a job is known to be over"""
 
-    def settled(self, attempts: Sequence[Attempt], ask: bool) -> list[tuple[Attempt, Record]]:
+    def collect(self, attempts: Sequence[Attempt], ask: bool) -> list[tuple[Attempt, Record]]:
         """Those that are over, with their records, which are stored. Slurm is asked once for all, if at all."""
         found = [(t, record) for t in attempts if (record := self._delivered(t))]
         over = {t.job for t, _ in found}
@@ -71,7 +70,7 @@ class Settler:
                 found.append((attempt, self._failure(attempt, "launch_failed", message, queued)))
             elif queued and not queued.ended:
                 self._ended.pop(attempt.job, None)
-            elif now - self._ended.setdefault(attempt.job, now) >= SETTLE_SECONDS:
+            elif now - self._ended.setdefault(attempt.job, now) >= RECORD_GRACE_SECONDS:
                 over.append((attempt, queued))
         return found + self._failures(over)
 
@@ -103,7 +102,7 @@ class Settler:
             attempt.entry.limit_seconds,
         )
 
-    def put_refusal(self, submission: Submission, stored: set[str]) -> Iterable[Record]:
+    def store_refusals(self, submission: Submission, stored: set[str]) -> Iterable[Record]:
         """A failure for each case of a submission that Slurm refused; those that are stored already are left out."""
         message = self.journal.refusal(submission)
         if not message:
@@ -126,7 +125,7 @@ class Settler:
     ) -> Record:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         case = self.cases[entry.key]
-        record = Record(record_id, kind, case, started, message, self.sweep.id, failure=failure, allocation=allocation)
+        record = Record(record_id, kind, case, started, message, self.sweep_id, failure=failure, allocation=allocation)
         self.store.put(record)
         return record
 

@@ -12,14 +12,14 @@ import msgspec
 from steptime.core.backends.base import find
 from steptime.core.schema import Case, Job, case_key, to_json
 from steptime.environments.choose import interpreter
+from steptime.launch.job_folder import job_folder
 from steptime.launch.worker_file import put_worker
 from steptime.schedulers.journal import Entry, Submission, SubmissionJournal
 from steptime.schedulers.request import Request, chunks, device_of, request_of, request_words
 from steptime.schedulers.script import Script, Task, script_text
 from steptime.schedulers.site import Site
-from steptime.store.files import Store, new_id
+from steptime.store.files import new_id
 from steptime.store.index import case_words
-from steptime.sweep.state import Sweep, folder_of, job_folder
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,16 @@ def batches(site: Site, cases: Sequence[Case], largest_array: int) -> list[Batch
     ]
 
 
-def prepare(store: Store, sweep: Sweep, site: Site, batch: Batch, python: str) -> Submission:
-    """Folders, script and intent; nothing is asked of Slurm yet."""
-    sweep_folder = folder_of(store, sweep)
-    entries = [_job_folder(store, sweep, site, case) for case in batch.cases]
+def prepare(sweep_folder: Path, site: Site, batch: Batch, python: str) -> Submission:
+    """Writes job folders, script and intent; does not talk to the scheduler yet."""
+    entries = [_job_entry(sweep_folder, site, case) for case in batch.cases]
     tasks = [Task(entry.folder, case_words(case)) for entry, case in zip(entries, batch.cases, strict=True)]
     folder = _array_folder(sweep_folder) if batch.array else sweep_folder / entries[0].folder
     own = own_python(site, batch.request.backend, python)
     text = script_text(Script(site, batch.request, tasks, str(sweep_folder), batch.array, own))
     (folder / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
     name = str(folder.relative_to(sweep_folder))
-    return SubmissionJournal(sweep_folder).open(sweep.id, name, entries, batch.array, request_words(batch.request))
+    return SubmissionJournal(sweep_folder).open(name, entries, batch.array, request_words(batch.request))
 
 
 def own_python(site: Site, backend: str, chosen: str) -> str:
@@ -72,23 +71,23 @@ def _array_folder(sweep_folder: Path) -> Path:
             number += 1
 
 
-def _job_folder(store: Store, sweep: Sweep, site: Site, case: Case) -> Entry:
-    """job.json and the worker. A folder that is there already keeps its id: attempts are told apart by their jobs."""
-    folder = job_folder(store, sweep, case)
+def _job_entry(sweep_folder: Path, site: Site, case: Case) -> Entry:
+    """Writes job.json and the worker. A folder that exists keeps its job id: attempts differ by their scheduler job."""
+    folder = job_folder(sweep_folder, case)
     folder.mkdir(exist_ok=True)
     path = folder / "job.json"
     try:
         job = msgspec.json.decode(path.read_bytes(), type=Job)
     except (OSError, msgspec.DecodeError):
-        job = _job(sweep, site, case)
-        put_worker(folder, folder_of(store, sweep))
+        job = _job(sweep_folder.name, site, case)
+        put_worker(folder, sweep_folder)
         path.with_suffix(".part").write_text(to_json(job))
         path.with_suffix(".part").replace(path)  # last, so that a folder with job.json is whole
     return Entry(case_key(case), folder.name, job.id, case.budget.limit_seconds)
 
 
-def _job(sweep: Sweep, site: Site, case: Case) -> Job:
+def _job(sweep_id: str, site: Site, case: Case) -> Job:
     device = device_of(site, case).device
     executed = dataclasses.replace(case, device=device)
     environment = find(case.backend).environment(executed)
-    return Job(new_id(), case, sweep=sweep.id, environment=environment, device="" if device == case.device else device)
+    return Job(new_id(), case, sweep=sweep_id, environment=environment, device="" if device == case.device else device)
