@@ -101,7 +101,7 @@ def models_start() -> Figures:
 
 def loop_overhead_us() -> Figures:
     """What the timed loop itself adds to a step that does nothing."""
-    from steptime.core.backends.null import NullProgram
+    from steptime.core.backends.null.backend import NullProgram
     from steptime.core.schema import Budget
     from steptime.core.worker.loop import measure
 

@@ -1,12 +1,15 @@
-"""The pins: one data file per environment, found by its name."""
+"""The pins: one data file per environment, in the folder of the backend that needs it."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 from steptime.core.errors import UnknownName
+
+PINS = "pins.toml"
 
 
 @dataclass(frozen=True)
@@ -36,15 +39,18 @@ class Pins:
 
 
 def names() -> list[str]:
-    folder = resources.files("steptime.environments") / "pins"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    folders = resources.files("steptime.core.backends").iterdir()
+    return sorted(folder.name for folder in folders if folder.joinpath(PINS).is_file())
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files("steptime.core.backends") / name / PINS).read_text())
 
 
 def pins(name: str, platform: str) -> Pins:
     if name not in names():
         raise UnknownName("environment", name, names())
-    text = (resources.files("steptime.environments") / "pins" / f"{name}.toml").read_text()
-    content = tomllib.loads(text)
+    content = _read(name)
     platforms = sorted(key for key, value in content.items() if isinstance(value, dict))
     if platform not in platforms:
         raise UnknownName(f"platform of environment {name}", platform, platforms)
@@ -56,5 +62,4 @@ def pins(name: str, platform: str) -> Pins:
 
 def pins_here(name: str, platform: str) -> Pins:
     """For the machine's platform, or for its CPUs where there is nothing for its GPU."""
-    text = (resources.files("steptime.environments") / "pins" / f"{name}.toml").read_text()
-    return pins(name, platform if platform in tomllib.loads(text) else "cpu")
+    return pins(name, platform if platform in _read(name) else "cpu")

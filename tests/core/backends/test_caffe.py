@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from steptime.core.backends._caffe_layers import TABLE, lacking, net_text, pooled_size, rounding, solver_text, write
-from steptime.core.backends._caffe_text import Word, message
+from steptime.core.backends.caffe.layers import TABLE, lacking, net_text, pooled_size, rounding, solver_text, write
+from steptime.core.backends.caffe.text import Word, message
 from steptime.core.errors import Unsupported
 from steptime.core.models import zoo
 from steptime.core.models.graph import Net

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steptime.core.backends._keras_layers import TABLE
+from steptime.core.backends.keras.layers import TABLE
 from steptime.core.reference.network import KERNELS
 from tests.conftest import framework_python
 

@@ -4,7 +4,7 @@ from steptime.core.backends.base import check_options, find, names
 from steptime.core.errors import UnknownName, UsageError
 
 
-def test_backends_are_found_by_file_name():
+def test_backends_are_found_by_folder_name():
     assert {"null", "fake", "reference", "pytorch"} <= set(names())
     assert all(find(name).name == name for name in names())
 

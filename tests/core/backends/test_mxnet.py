@@ -2,8 +2,8 @@
 
 import pytest
 
-from steptime.core.backends._mxnet_layers import TABLE
 from steptime.core.backends.base import find
+from steptime.core.backends.mxnet.layers import TABLE
 from steptime.core.reference.network import KERNELS
 from tests.conftest import framework_python
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from steptime.core.backends._paddle_layers import TABLE
-from steptime.core.backends._paddle_predictor import executed_types
 from steptime.core.backends.base import find
+from steptime.core.backends.paddle.layers import TABLE
+from steptime.core.backends.paddle.predictor import executed_types
 from steptime.core.reference.network import KERNELS
 from steptime.core.schema import Case
 from tests.conftest import framework_python

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steptime.core.backends._tf_layers import TABLE
 from steptime.core.backends.base import find
+from steptime.core.backends.tensorflow.layers import TABLE
 from steptime.core.reference.network import KERNELS
 
 pytestmark = pytest.mark.real

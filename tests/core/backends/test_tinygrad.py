@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from steptime.core.backends import _tinygrad_compiler
-from steptime.core.backends._tinygrad_layers import TABLE
+from steptime.core.backends.tinygrad import compiler
+from steptime.core.backends.tinygrad.layers import TABLE
 from steptime.core.errors import Unsupported
 from steptime.core.models.ops import LRN
 from steptime.core.reference.network import KERNELS
@@ -57,8 +57,8 @@ def test_an_operator_that_it_lacks_is_named(run):
 @pytest.mark.real
 def test_the_environment_brings_its_compiler(python):
     """No clang on PATH: the one of the wheel compiles."""
-    code = "from steptime.core.backends._tinygrad_compiler import *; c = find_compiler(); print(compiler_version(c))"
-    source = os.path.dirname(os.path.dirname(os.path.dirname(_tinygrad_compiler.__file__)))
+    code = "from steptime.core.backends.tinygrad.compiler import *; c = find_compiler(); print(compiler_version(c))"
+    source = os.path.dirname(os.path.dirname(os.path.dirname(compiler.__file__)))
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": source, "PATH": "/bin"})
     assert done.stdout.startswith("clang version"), done.stderr
 
@@ -69,13 +69,13 @@ def test_it_has_every_operator_but_one():
 
 def test_without_any_compiler_the_message_says_how_to_get_one(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(_tinygrad_compiler, "_zig", lambda: "")
+    monkeypatch.setattr(compiler, "_zig", lambda: "")
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(Unsupported, match="apt-get install clang"):
-        _tinygrad_compiler.find_compiler()
+        compiler.find_compiler()
 
 
 def test_a_compiler_that_does_not_exist_is_named(monkeypatch):
     monkeypatch.setenv("CC", "/no/such/cc")
     with pytest.raises(Unsupported, match="CC=/no/such/cc does not exist"):
-        _tinygrad_compiler.find_compiler()
+        compiler.find_compiler()

@@ -13,7 +13,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from steptime.core.backends._torch_layers import build_module
+from steptime.core.backends.pytorch.layers import build_module
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
 from steptime.core.parity.families import REDUCED, model_of

@@ -7,7 +7,7 @@ import pytest
 
 from steptime.checks.parity_tolerances import DOUBLE, objections
 from steptime.core.backends.base import find
-from steptime.core.backends.reference import Reference, ReferenceProgram
+from steptime.core.backends.reference.backend import Reference, ReferenceProgram
 from steptime.core.models.ops import LRN, Dropout
 from steptime.core.parity import compare as comparison
 from steptime.core.parity import dropout

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from steptime.core.backends._torch_layers import TABLE
+from steptime.core.backends.pytorch.layers import TABLE
 from steptime.core.models import ops, zoo
 from steptime.core.models.graph import facts
 from steptime.core.models.weights import batch_of, initial_weights

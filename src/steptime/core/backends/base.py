@@ -1,10 +1,12 @@
-"""What a backend is. The defaults make the smallest one a few lines (see null.py).
+"""What a backend is. The defaults make the smallest one a few lines (see null/backend.py).
 
-Importing a backend's file must not import its framework: the outer half reads names, phases and options from it.
+A backend is a folder whose backend.py holds its BACKEND. Importing that must not import the framework: the outer half
+reads names, phases and options from it.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import time
@@ -161,16 +163,22 @@ def thread_variables(threads: int) -> dict[str, str]:
     return {name: str(threads) for name in names}
 
 
-def names() -> list[str]:
+@functools.cache
+def names() -> tuple[str, ...]:
+    """Of all folders here that have a backend.py, in a directory as in a zip file."""
     import steptime.core.backends as package
 
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "base" and not m.name.startswith("_"))
+    def holds_backend(folder: str) -> bool:
+        return any(module.name == "backend" for module in pkgutil.iter_modules([folder]))
+
+    folders = ((root, module.name) for root in package.__path__ for module in pkgutil.iter_modules([root]) if module.ispkg)
+    return tuple(sorted(name for root, name in folders if holds_backend(f"{root}/{name}")))
 
 
 def find(name: str) -> Backend:
     if name not in names():
         raise UnknownName("backend", name, names())
-    backend = importlib.import_module(f"steptime.core.backends.{name}").BACKEND
+    backend = importlib.import_module(f"steptime.core.backends.{name}.backend").BACKEND
     assert isinstance(backend, Backend)
     return backend
 

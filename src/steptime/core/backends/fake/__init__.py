@@ -1,0 +1,1 @@
+"""A backend for tests, which does as its options say."""

@@ -1,0 +1,195 @@
+"""Keras 3 with its own training loop, on TensorFlow, JAX or PyTorch: one step is one `train_on_batch` or `predict_on_batch`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.keras.custom import half_square_sum, optimizer_of
+from steptime.core.backends.keras.layers import build_model, variable_of
+from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.machine.cpus import affinity
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case
+
+ENGINES = ("tensorflow", "jax", "torch")
+COMPILE_MODES = ("auto", "graph", "eager", "xla")
+NAMES = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+
+
+def policy_of(case: Case) -> str:
+    """Keras' mixed precision for training, the whole model in the narrow type for inference."""
+    mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
+    return ("mixed_" if mixed else "") + NAMES[case.precision]
+
+
+class KerasProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        import keras
+
+        self._keras, self._case, self._graph = keras, case, graph
+        self._loss: Optional[float] = None
+        keras.utils.set_random_seed(case.seed)
+        keras.config.set_floatx("float64" if case.precision == "fp64" else "float32")
+        keras.config.set_dtype_policy(policy_of(case))
+        self._model, layers = build_model(graph, case.batch)
+        self._variables = {
+            f"{node.name}/{p.name}": variable_of(layers[node.name], node, p.name) for node in graph.nodes for p in node.parameters
+        }
+        for name, variable in self._variables.items():
+            variable.assign(weights[name].reshape(variable.shape))
+        mode = option(BACKEND, case, "compile")
+        self._model.compile(
+            optimizer_of(case.optimizer, case.learning_rate),
+            half_square_sum() if graph.loss == "l2" else keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+            jit_compile={"auto": "auto", "xla": True}.get(mode, False),
+            run_eagerly=mode == "eager",
+        )
+        self.feed(inputs, labels)
+        self.step = self._train if case.phase == "training" else self._infer  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Copies: an engine may else use the very array that is filled anew for the next step."""
+        entry, convert = self._model.inputs[0].dtype, self._keras.ops.convert_to_tensor
+        self._x = convert(inputs.astype(NAMES["fp64"]) if entry == "float64" else inputs.copy(), entry)
+        self._y = convert(labels.copy() if len(labels) else np.zeros(self._case.batch, np.float32))
+
+    def _train(self) -> None:
+        self._loss = self._model.train_on_batch(self._x, self._y)
+
+    def _infer(self) -> None:
+        self._model.predict_on_batch(self._x)
+
+    def loss(self) -> Optional[float]:
+        return None if self._loss is None else float(self._loss)
+
+    def outputs(self) -> Array:
+        outputs: Array = np.asarray(self._model.predict_on_batch(self._x)).astype(np.float64)
+        return outputs
+
+    def weights(self) -> dict[str, Array]:
+        shapes = {name: p.shape for name, p in self._graph.parameters.items()}
+        to_numpy = self._keras.ops.convert_to_numpy
+        return {name: to_numpy(v).astype(np.float64).reshape(shapes[name]) for name, v in self._variables.items()}
+
+    @property
+    def compiled(self) -> str:
+        """What 'auto' came to."""
+        if self._model.run_eagerly:
+            return "eager"
+        engine = self._keras.backend.backend()
+        return "xla" if self._model.jit_compile and engine != "torch" else {"torch": "eager"}.get(engine, "graph")
+
+
+class Keras(Backend):
+    name = "keras"
+    precisions = ("fp64", "fp32", "bf16", "fp16")
+    options = {"engine": "tensorflow", "compile": "auto"}
+    ways = tuple({"engine": engine, "compile": "auto"} for engine in ENGINES)
+    proof_options = {"compile": "graph"}
+    looser = {
+        "outputs": (1e-7, "tf.nn.gelu, which Keras calls, has the constants of single precision"),
+        "adam": (1e-4, "Keras rounds Adam's decays to single precision"),
+    }
+    probe_options = ("engine",)
+    environment_name = "keras"
+    feeds = True
+    instruction_caps = tuple(
+        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
+    )
+    _program: Optional[KerasProgram] = None
+
+    def environment(self, case: Case) -> dict[str, str]:
+        return {
+            **thread_variables(case.threads),
+            "KERAS_BACKEND": str(option(self, case, "engine")),
+            "TF_NUM_INTRAOP_THREADS": str(case.threads),
+            "TF_NUM_INTEROP_THREADS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+            "JAX_PLATFORMS": "cpu",
+        }
+
+    def preload(self) -> None:
+        importlib.import_module("tensorflow" if os.environ.get("KERAS_BACKEND") == "tensorflow" else "numpy")
+        if os.environ.get("KERAS_BACKEND") != "jax":  # whose thread pool is as large as the CPUs that it may use when imported
+            importlib.import_module("keras")
+
+    def start(self, case: Case) -> None:
+        engine = option(self, case, "engine")
+        if engine not in ENGINES:
+            raise UnknownName("engine of keras", engine, ENGINES)
+        if engine == "jax":
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case.threads])
+        if engine == "tensorflow":
+            import tensorflow as tf
+
+            tf.config.threading.set_intra_op_parallelism_threads(case.threads)
+            tf.config.threading.set_inter_op_parallelism_threads(1)
+            tf.config.set_visible_devices([], "GPU")
+        if engine == "torch":
+            import torch
+
+            torch.set_num_threads(case.threads)
+            torch.set_num_interop_threads(1)
+        import keras
+
+        if keras.backend.backend() != engine:
+            raise Unsupported(f"Keras was started on {keras.backend.backend()}, not on {engine}: KERAS_BACKEND says which")
+
+    def check(self, case: Case) -> None:
+        super().check(case)
+        mode = option(self, case, "compile")
+        if mode not in COMPILE_MODES:
+            raise UnknownName("compile mode of keras", mode, COMPILE_MODES)
+        engine = option(self, case, "engine")
+        if case.precision == "fp64" and engine != "tensorflow":
+            raise Unsupported(f"keras promotes double to single precision on {engine}: fp64 runs on its engine tensorflow only")
+        if case.phase == "training" and case.optimizer == "none":
+            raise Unsupported("keras has no training step without an update")
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        self._program = KerasProgram(graph, case, weights, inputs, labels)
+        return self._program
+
+    def facts(self, case: Case) -> Facts:
+        import keras
+
+        engine = keras.backend.backend()
+        module = importlib.import_module(engine)
+        settings = {
+            "engine": engine,
+            "compile": self._program.compiled if self._program else str(option(self, case, "compile")),
+            "layout": keras.config.image_data_format(),
+            "policy": policy_of(case),
+        }
+        packages = {"numpy": np.__version__, engine: str(module.__version__)}
+        return Facts("keras", keras.__version__, self._threads(engine), case.precision, packages, settings)
+
+    def _threads(self, engine: str) -> int:
+        module: Any = importlib.import_module(engine)
+        if engine == "tensorflow":
+            return int(module.config.threading.get_intra_op_parallelism_threads())
+        return int(module.get_num_threads()) if engine == "torch" else len(affinity())
+
+    def peak_flops(self, case: Case) -> float:
+        import keras
+
+        waits: dict[str, Callable[[Any], Any]] = {"jax": lambda y: y.block_until_ready()}
+        wait = waits.get(keras.backend.backend(), lambda y: y)
+
+        def multiply(size: int) -> Callable[[], None]:
+            a = keras.ops.ones((size, size), NAMES[case.precision])
+
+            def run() -> None:
+                wait(keras.ops.matmul(a, a))
+
+            return run
+
+        return best_rate(multiply, lambda: None, (256, 1024, 2048, 4096))
+
+
+BACKEND = Keras()

@@ -1,0 +1,248 @@
+"""MXNet: the graph becomes a Gluon block, hybridized with static memory; a step is record, backward and Trainer.step."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.mxnet.layers import build_block
+from steptime.core.backends.mxnet.training import optimizer_of, with_loss
+from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.models.graph import Graph
+from steptime.core.models.ops import BatchNorm
+from steptime.core.schema import Case
+
+COMPILE_MODES = ("hybrid", "eager")
+PRODUCTS = ("Convolution", "FullyConnected", "batch_dot")
+NAMES = {"fp64": "float64", "fp32": "float32", "bf16": "float32"}
+"""of parameters and inputs; in bf16 MXNet's mixed precision casts around the products"""
+
+
+def context_of(case: Case) -> Any:
+    import mxnet as mx
+
+    return mx.gpu(0) if case.device == "cuda" else mx.cpu()
+
+
+class MXNetProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        import mxnet as mx
+
+        self._mx, self._case = mx, case
+        self._losses: Any = None
+        context, dtype = context_of(case), NAMES[case.precision]
+        mx.random.seed(case.seed)
+        self._net, self._links = build_block(graph, case.batch, case.precision == "fp64")
+        self._net.initialize(mx.init.Zero(), ctx=context)
+        self._net.cast(dtype)
+        self._corrections = corrections(graph, case)
+        self._load(weights)
+        self._x = mx.nd.array(ordered(inputs), ctx=context, dtype="int32" if graph.input_op.kind == "int" else dtype)
+        self._labels = [mx.nd.array(labels, ctx=context, dtype="int32")] if graph.loss != "l2" else []
+        self._per_update = case.batch if graph.loss != "l2" else 1
+        self._block = with_loss(self._net, graph)
+        if option(BACKEND, case, "compile") == "hybrid":
+            self._block.hybridize(static_alloc=True, static_shape=True)
+        if case.precision == "bf16":
+            self._narrow(context)
+            self._load(weights)  # running statistics have changed
+        if case.phase == "training":
+            self._trainer = self._make_trainer()
+            self.step = self._train if case.optimizer != "none" else self._differentiate  # type: ignore[method-assign]
+        else:
+            self.step = self._infer  # type: ignore[method-assign]
+
+    def _make_trainer(self) -> Any:
+        case = self._case
+        optimizer = optimizer_of(case.optimizer, case.learning_rate)
+        return self._mx.gluon.Trainer(self._net.collect_params(), optimizer, kvstore=None)
+
+    def _load(self, weights: Weights) -> None:
+        for name, (parameter, forth, _) in self._links.items():
+            array = np.ascontiguousarray(forth(weights[name])) / self._corrections.get(name, 1.0)
+            parameter.set_data(self._mx.nd.array(array, dtype=NAMES[self._case.precision]))
+
+    def _narrow(self, context: Any) -> None:
+        """Products in bf16: in training by the casts that amp.init put around them, in inference by a converted block."""
+        from mxnet.contrib import amp
+
+        try:
+            if self._case.phase == "training":
+                self._differentiate()
+            else:
+                self._net(self._x)  # which traces it
+                self._net = amp.convert_hybrid_block(self._net, "bfloat16", ctx=context, cast_optional_params=True)
+                self._net.hybridize(static_alloc=True, static_shape=True)
+                self._net(self._x)
+            self.wait()
+        except self._mx.base.MXNetError as problem:
+            raise Unsupported(f"mxnet's mixed precision does not take this model: {said(problem)}") from None
+        self._losses = None
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the arrays that are there, which the static memory of a hybridized block knows; copied when this returns."""
+        self._x[:] = ordered(inputs)
+        for array in self._labels:
+            array[:] = labels
+
+    def _infer(self) -> None:
+        self._net(self._x)
+
+    def _differentiate(self) -> None:
+        with self._mx.autograd.record():
+            losses = self._block(self._x, *self._labels)
+        losses.backward()
+        self._losses = losses
+
+    def _train(self) -> None:
+        self._differentiate()
+        self._trainer.step(self._per_update)
+
+    @property
+    def products(self) -> str:
+        """The types of matrix products and convolutions in the traced step."""
+        graph = (self._block if self._case.phase == "training" else self._net)._cached_graph
+        return " ".join(product_types(graph[1], self._x.dtype)) if graph else NAMES[self._case.precision]
+
+    def wait(self) -> None:
+        self._mx.nd.waitall()
+
+    def loss(self) -> Optional[float]:
+        return None if self._losses is None else float(self._losses.mean().asscalar())
+
+    def outputs(self) -> Array:
+        self._scale_statistics(1)
+        outputs = self._net(self._x)
+        if self._case.precision == "bf16":
+            outputs = self._mx.nd.amp_cast(outputs, dtype="float32")
+        y: Array = outputs.asnumpy().astype(np.float64)
+        self._scale_statistics(-1)
+        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+
+    def _scale_statistics(self, power: int) -> None:
+        for name, factor in self._corrections.items():
+            parameter = self._links[name].parameter
+            parameter.set_data(parameter.data() * factor**power)
+
+    def weights(self) -> dict[str, Array]:
+        return {
+            name: back(parameter.data().asnumpy().astype(np.float64)) * self._corrections.get(name, 1.0)
+            for name, (parameter, _, back) in self._links.items()
+        }
+
+
+def ordered(inputs: Array) -> Array:
+    """Images with their channels first."""
+    return inputs.transpose(0, 3, 1, 2) if inputs.ndim == 4 else inputs
+
+
+def said(problem: Exception) -> str:
+    """What MXNet complains of, without its stack."""
+    lines = [line for line in str(problem).splitlines() if "Error" in line]
+    return (lines or [str(problem)])[-1].rpartition("]")[2].strip()[:300]
+
+
+def product_types(symbol: Any, entry: Any) -> list[str]:
+    inner = symbol.get_internals()
+    entries = {"data": entry, "data0": entry, "data1": np.int32}
+    given = {name: kind for name, kind in entries.items() if name in symbol.list_inputs()}
+    types = dict(zip(inner.list_outputs(), inner.infer_type(**given)[1]))
+    nodes = json.loads(symbol.tojson())["nodes"]
+    found = {types[f"{node['name']}_output"] for node in nodes if node["op"] in PRODUCTS}
+    return sorted("bfloat16" if "bfloat16" in str(each) else np.dtype(each).name for each in found)
+
+
+def corrections(graph: Graph, case: Case) -> dict[str, float]:
+    """By what MXNet's running variances must be multiplied to be the unbiased ones.
+
+    MXNet averages the biased variances of batches. Both averages are linear, so that they differ by a constant factor
+    from first to last if they do so at the start: training begins with variances divided by it, and no step costs more.
+    """
+    if case.phase != "training":
+        return {}
+    found = {}
+    for node in graph.nodes:
+        if isinstance(node.op, BatchNorm):
+            count = case.batch * math.prod(node.shape[:-1])
+            found[f"{node.name}/variance"] = count / max(count - 1, 1)
+    return found
+
+
+class MXNet(Backend):
+    name = "mxnet"
+    precisions = ("fp64", "fp32", "bf16")
+    devices = ("cpu", "cuda")
+    options = {"compile": "hybrid"}
+    ways = ({"compile": "eager"},)
+    looser = dict.fromkeys(
+        ("outputs", "weights", "statistics", "outputs_after", "adam"),
+        (1e-4, "learning rates, decays, epsilons and statistics are single precision inside MXNet's operators"),
+    )
+    environment_name = "mxnet"
+    feeds = True
+    instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2"))
+    _program: Optional[MXNetProgram] = None
+
+    def environment(self, case: Case) -> dict[str, str]:
+        return {
+            **thread_variables(case.threads),
+            "MXNET_CPU_WORKER_NTHREADS": "1",
+            "MXNET_OMP_MAX_THREADS": str(case.threads),
+        }
+
+    def preload(self) -> None:
+        importlib.import_module("mxnet")
+
+    def start(self, case: Case) -> None:
+        import mxnet as mx
+
+        mx.random.seed(case.seed)
+        if case.precision == "bf16" and case.phase == "training":
+            from mxnet.contrib import amp
+
+            amp.init("bfloat16")
+
+    def check(self, case: Case) -> None:
+        import mxnet as mx
+
+        if case.precision == "fp16" and case.device == "cpu":
+            raise Unsupported("mxnet has no matrix product in fp16 on a CPU (FP16 gemm is not implemented there)")
+        super().check(case)
+        mode = option(self, case, "compile")
+        if mode not in COMPILE_MODES:
+            raise UnknownName("compile mode of mxnet", mode, COMPILE_MODES)
+        if case.device == "cuda" and not mx.context.num_gpus():
+            raise Unsupported("this MXNet sees no CUDA device")
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        self._program = MXNetProgram(graph, case, weights, inputs, labels)
+        return self._program
+
+    def facts(self, case: Case) -> Facts:
+        import mxnet as mx
+
+        enabled = sorted(name for name, feature in mx.runtime.Features().items() if feature.enabled)
+        settings = {"compile": str(option(self, case, "compile")), "layout": "NCHW", "features": " ".join(enabled)}
+        if self._program:
+            settings["products"] = self._program.products
+        return Facts("mxnet", mx.__version__, case.threads, case.precision, {"numpy": np.__version__}, settings)
+
+    def peak_flops(self, case: Case) -> float:
+        """Of FullyConnected: the product that layers use, and the only one that MXNet has in bf16."""
+        import mxnet as mx
+
+        def multiply(size: int) -> Callable[[], None]:
+            a = mx.nd.ones((size, size), ctx=context_of(case), dtype=NAMES[case.precision])
+            if case.precision == "bf16":
+                a = mx.nd.amp_cast(a, dtype=np.dtype([("bfloat16", np.uint16)]))  # MXNet's name of it
+            return lambda: mx.nd.FullyConnected(a, a, num_hidden=size, no_bias=True).wait_to_read()
+
+        return best_rate(multiply, mx.nd.waitall, (256, 1024, 2048, 4096))
+
+
+BACKEND = MXNet()

@@ -1,0 +1,1 @@
+"""A graph as an ONNX model, for every backend that runs one."""

@@ -1,0 +1,255 @@
+"""PyTorch: the graph becomes a torch.fx module, whose generated code is what a person would have written by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from datetime import timedelta
+from functools import partial
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.backends.base import Array, Backend, Facts, Program, Team, Weights, best_rate, option, thread_variables
+from steptime.core.backends.pytorch.layers import build_module
+from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case
+
+LAYOUTS = ("auto", "channels_last", "contiguous")
+COMPILE_MODES = ("", "default", "reduce-overhead", "max-autotune")
+ONEDNN_SETS = ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
+
+
+def dtype_of(precision: str) -> Any:
+    import torch
+
+    return {"fp64": torch.float64, "bf16": torch.bfloat16, "fp16": torch.float16}.get(precision, torch.float32)
+
+
+class TorchProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        import torch
+
+        self._torch, self._case, self._graph = torch, case, graph
+        self._loss: Any = None
+        torch.manual_seed(case.seed)  # of dropout
+        image = len(graph.input.shape) == 3
+        channels_last = image and use_channels_last(case)
+        self._module, self._arrays = build_module(graph, weights, channels_last)
+        dtype = dtype_of(case.precision)
+        whole = dtype if case.phase == "inference" or case.precision == "fp64" else torch.float32
+        layout = {"memory_format": torch.channels_last} if channels_last else {}
+        self._module.to(device=case.device, dtype=whole, **layout).train(case.phase == "training")
+        x = torch.from_numpy(inputs)
+        if image:
+            x = x.permute(0, 3, 1, 2)
+        if graph.input_op.kind == "float":
+            x = x.to(whole)
+        self._x = x.to(case.device).contiguous(**layout)
+        self._labels = torch.from_numpy(labels).to(case.device)
+        if case.data != "synthetic":
+            self._x, self._labels = self._x.clone(), self._labels.clone()  # not views of arrays that are filled anew
+        mode = option(BACKEND, case, "compile")
+        self._call = torch.compile(self._module, mode=mode) if mode else self._module
+        if case.replicas > 1 and case.phase == "training":
+            self._call = torch.nn.parallel.DistributedDataParallel(self._module)
+        mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
+        self._autocast: Callable[[], Any] = contextlib.nullcontext
+        if mixed:
+            self._autocast = lambda: torch.autocast(case.device, dtype)
+        self._scaler = torch.amp.GradScaler(case.device, enabled=mixed and case.precision == "fp16")
+        if case.phase == "training":
+            self._optimizer = self._make_optimizer()
+            self.step = self._train if not self._scaler.is_enabled() else self._train_scaled  # type: ignore[method-assign]
+        else:
+            self.step = self._infer  # type: ignore[method-assign]
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the tensors that are there: their addresses stay, which captured CUDA graphs rely on."""
+        x = self._torch.from_numpy(inputs)
+        self._x.copy_(x.permute(0, 3, 1, 2) if x.ndim == 4 else x)
+        self._labels.copy_(self._torch.from_numpy(labels))
+
+    def _infer(self) -> None:
+        with self._torch.inference_mode():
+            self._call(self._x)
+
+    def _train(self) -> None:
+        loss = self._forward()
+        loss.backward()
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._loss = loss
+
+    def _train_scaled(self) -> None:
+        loss = self._forward()
+        self._scaler.scale(loss).backward()
+        self._scaler.step(self._optimizer)
+        self._scaler.update()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._loss = loss
+
+    def _forward(self) -> Any:
+        with self._autocast():
+            outputs = self._call(self._x)
+            if self._graph.loss == "l2":
+                return 0.5 * outputs.float().square().sum() if outputs.dtype.itemsize < 4 else 0.5 * outputs.square().sum()
+            return self._torch.nn.functional.cross_entropy(outputs.flatten(0, -2), self._labels.flatten())
+
+    def _make_optimizer(self) -> Any:
+        torch, case = self._torch, self._case
+        trainable = [p for p in self._module.parameters() if p.requires_grad]
+        if case.optimizer == "adam":
+            return torch.optim.Adam(trainable, case.learning_rate, fused=True)
+        if case.optimizer == "none":
+            return NoUpdate(trainable)
+        momentum = 0.9 if case.optimizer == "momentum" else 0.0
+        return torch.optim.SGD(trainable, case.learning_rate, momentum, fused=True)
+
+    def wait(self) -> None:
+        if self._case.device == "cuda":
+            self._torch.cuda.synchronize()
+
+    def loss(self) -> Optional[float]:
+        return None if self._loss is None else float(self._loss.detach())
+
+    def outputs(self) -> Array:
+        was = self._module.training
+        self._module.eval()
+        with self._torch.inference_mode():
+            y = self._module(self._x).double().cpu()
+        self._module.train(was)
+        if y.ndim == 4:
+            y = y.permute(0, 2, 3, 1)
+        array: Array = y.numpy()
+        return array
+
+    def weights(self) -> dict[str, Array]:
+        return {
+            name: back(getattr(owner, attribute).detach().double().cpu().numpy())
+            for name, (owner, attribute, _, back) in self._arrays.items()
+        }
+
+    def device_peak_bytes(self) -> Optional[int]:
+        return int(self._torch.cuda.max_memory_allocated()) if self._case.device == "cuda" else None
+
+
+class NoUpdate:
+    """Forward and backward only: gradients are made and dropped."""
+
+    def __init__(self, parameters: list[Any]) -> None:
+        self._parameters = parameters
+
+    def step(self) -> None:
+        pass
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        for parameter in self._parameters:
+            parameter.grad = None
+
+
+def use_channels_last(case: Case) -> bool:
+    layout = option(BACKEND, case, "layout")
+    if layout not in LAYOUTS:
+        raise UnknownName("layout", layout, LAYOUTS)
+    if layout != "auto":
+        return bool(layout == "channels_last")
+    return case.device == "cpu" or case.precision in ("bf16", "fp16")
+
+
+class PyTorch(Backend):
+    name = "pytorch"
+    precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
+    devices = ("cpu", "cuda")
+    options = {"layout": "auto", "compile": ""}
+    environment_name = "pytorch"
+    ways = ({"layout": "contiguous"}, {"compile": "default"})
+    feeds = True
+    replicates = True
+    instruction_caps = tuple(
+        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
+    )
+
+    def environment(self, case: Case) -> dict[str, str]:
+        return {**thread_variables(case.threads), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}
+
+    def preload(self) -> None:
+        importlib.import_module("torch._dynamo")  # torch itself, and what the first optimiser would import a second later
+
+    def start(self, case: Case) -> None:
+        import torch
+
+        torch.set_num_threads(case.threads)
+        torch.set_num_interop_threads(1)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+
+    def check(self, case: Case) -> None:
+        import torch
+
+        super().check(case)
+        mode = option(self, case, "compile")
+        if mode not in COMPILE_MODES:
+            raise UnknownName("compile mode of pytorch", mode, [m for m in COMPILE_MODES if m])
+        if case.replicas > 1 and mode:
+            raise Unsupported("pytorch does not compile where several ranks train one model here")
+        if case.device == "cuda" and torch.cuda.is_available() and torch.cuda.device_count() < case.devices:
+            raise Unsupported(f"this PyTorch sees {torch.cuda.device_count()} CUDA devices, not {case.devices}")
+        if case.device == "cuda" and not torch.cuda.is_available():
+            raise Unsupported("this PyTorch sees no CUDA device")
+        if case.device == "cpu" and case.precision == "tf32":
+            raise Unsupported("tf32 exists on CUDA devices only")
+
+    def join(self, case: Case, team: Team) -> None:
+        """NCCL between GPUs, gloo between CPUs. Each rank draws other numbers for dropout, as one process would."""
+        import torch
+
+        if case.device == "cuda":
+            torch.cuda.set_device(team.local_rank)
+        torch.manual_seed(case.seed + 7919 * team.rank)
+        wait = timedelta(seconds=team.timeout_seconds)
+        listens = {"is_master": True, "master_listen_fd": team.listener} if team.rank == 0 else {}
+        store = torch.distributed.TCPStore(team.address, team.port, team.size, timeout=wait, **listens)
+        torch.distributed.init_process_group(
+            "nccl" if case.device == "cuda" else "gloo", timeout=wait, world_size=team.size, rank=team.rank, store=store
+        )
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        return TorchProgram(graph, case, weights, inputs, labels)
+
+    def facts(self, case: Case) -> Facts:
+        import torch
+
+        settings = {
+            "layout": "channels_last" if use_channels_last(case) else "contiguous",
+            "compile": str(option(self, case, "compile")) or "eager",
+            "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+        }
+        if torch.distributed.is_initialized():
+            settings["ranks"] = f"{torch.distributed.get_world_size()} by {torch.distributed.get_backend()}"
+        packages = {"numpy": np.__version__, "cuda": torch.version.cuda or ""}
+        if case.device == "cuda":
+            packages["device"] = torch.cuda.get_device_name()
+        return Facts("pytorch", torch.__version__, torch.get_num_threads(), case.precision, packages, settings)
+
+    def peak_flops(self, case: Case) -> float:
+        """Of plain and of transposed products: for types that a CPU emulates their kernels differ several times over."""
+        import torch
+
+        def multiply(size: int, transposed: bool) -> Callable[[], None]:
+            a = torch.ones((size, size), dtype=dtype_of(case.precision), device=case.device)
+            b, out = (a.T if transposed else a), torch.empty_like(a)
+
+            def run() -> None:
+                torch.mm(a, b, out=out)
+
+            return run
+
+        cuda = case.device == "cuda"
+        wait: Callable[[], None] = torch.cuda.synchronize if cuda else lambda: None
+        sizes = (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096)
+        ways = (False,) if case.precision in ("fp64", "fp32", "tf32") else (False, True)
+        return max(best_rate(partial(multiply, transposed=way), wait, sizes) for way in ways)
+
+
+BACKEND = PyTorch()

@@ -1,0 +1,1 @@
+"""The numpy reference as a backend."""

@@ -1,0 +1,237 @@
+"""TensorFlow 2: the graph becomes plain tf.nn operations on variables, traced into one function per step."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.tensorflow.layer import Pass, Place
+from steptime.core.backends.tensorflow.layers import TABLE, stored_shape
+from steptime.core.backends.tensorflow.training import LossScale, Optimizer, loss_of
+from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.models import ops
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case
+
+COMPILE_MODES = ("graph", "eager", "xla")
+PRODUCTS = ("Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2", "BatchMatMulV3")
+
+
+def dtype_of(precision: str) -> Any:
+    import tensorflow as tf
+
+    return {"fp64": tf.float64, "bf16": tf.bfloat16, "fp16": tf.float16}.get(precision, tf.float32)
+
+
+def device_of(case: Case) -> str:
+    return "/GPU:0" if case.device == "cuda" else "/CPU:0"
+
+
+class TensorFlowProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        import tensorflow as tf
+
+        self._tf, self._case, self._graph = tf, case, graph
+        self._dtype = dtype_of(case.precision)
+        self._loss: Any = None
+        self._out: Any = None
+        training = case.phase == "training"
+        with tf.device(device_of(case)):
+            self._count = tf.Variable(0, dtype=tf.int64, trainable=False)
+            self._variables = {name: self._variable(name, array) for name, array in weights.items()}
+            self._layers = [self._layer(node) for node in graph.nodes[1:]]
+            self._x = tf.constant(inputs) if graph.input_op.kind == "int" else tf.cast(tf.constant(inputs), self._dtype)
+            self._labels = tf.constant(labels)
+            if case.data != "synthetic":  # a traced function keeps constants for ever
+                self._x, self._labels = tf.Variable(self._x, trainable=False), tf.Variable(self._labels, trainable=False)
+            self._trained = [v for v in self._variables.values() if v.trainable]
+            if training and case.optimizer != "none":
+                self._optimizer = Optimizer(case.optimizer, case.learning_rate, self._trained, self._count)
+            self._scale = LossScale() if training and case.precision == "fp16" else None
+        mode = option(BACKEND, case, "compile")
+        self._call: Callable[[], Any] = self._train if training else self._infer
+        self._look: Callable[[], Any] = self._infer
+        if mode != "eager":
+            self._call = tf.function(self._call, autograph=False, jit_compile=mode == "xla")
+            self._look = tf.function(self._infer, autograph=False, jit_compile=mode == "xla") if training else self._call
+        self.step = self._training_step if training else self._inference_step  # type: ignore[method-assign]
+
+    def _variable(self, name: str, array: Array) -> Any:
+        tf, node = self._tf, self._graph.by_name[name.rpartition("/")[0]]
+        parameter = self._graph.parameters[name]
+        mixed = self._case.phase == "training" or isinstance(node.op, ops.BatchNorm)
+        dtype = tf.float32 if mixed and self._dtype.size < 4 else self._dtype
+        shape = stored_shape(node.op, self._graph.input_shapes(node), parameter)
+        return tf.Variable(tf.cast(tf.constant(array.reshape(shape)), dtype), trainable=parameter.trainable)
+
+    def _layer(self, node: Any) -> tuple[str, tuple[str, ...], Any]:
+        make = TABLE.get(type(node.op))
+        if make is None:
+            raise Unsupported(f"tensorflow has no operator {type(node.op).__name__}")
+        return node.name, node.inputs, make(Place(self._graph, node, self._case, self._variables, self._dtype))
+
+    def _forward(self, training: bool) -> Any:
+        run = Pass(training, self._count)
+        values = {self._graph.input.name: self._x}
+        for name, inputs, layer in self._layers:
+            values[name] = layer(run, *[values[i] for i in inputs])
+        return values[self._graph.output]
+
+    def _infer(self) -> Any:
+        with self._tf.device(device_of(self._case)):
+            return self._forward(training=False)
+
+    def _train(self) -> Any:
+        """The loss; without an optimiser also the gradients, which would not be computed if nothing wanted them."""
+        tf, scale = self._tf, self._scale
+        with tf.device(device_of(self._case)):
+            self._count.assign_add(1)
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(self._trained)
+                loss = loss_of(self._graph.loss, self._forward(training=True), self._labels)
+                aim = scale.scaled(loss) if scale else loss
+            gradients = tape.gradient(aim, self._trained)
+            if self._case.optimizer == "none":
+                return loss, gradients
+            if scale:
+                scale.apply(self._optimizer, gradients)
+            else:
+                self._optimizer.apply(gradients)
+            return loss, ()
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        self._x.assign(self._tf.cast(inputs, self._x.dtype))
+        self._labels.assign(labels)
+
+    def _training_step(self) -> None:
+        self._loss, self._out = self._call()
+
+    def _inference_step(self) -> None:
+        self._out = self._call()
+
+    def wait(self) -> None:
+        """On the CPU a function returns when all of it has run; on a GPU when all of it is queued."""
+        if self._case.device == "cuda":
+            self._tf.test.experimental.sync_devices()
+
+    def loss(self) -> Optional[float]:
+        return None if self._loss is None else float(self._loss)
+
+    def outputs(self) -> Array:
+        array: Array = self._tf.cast(self._look(), self._tf.float64).numpy()
+        return array
+
+    def weights(self) -> dict[str, Array]:
+        shapes = {name: p.shape for name, p in self._graph.parameters.items()}
+        return {
+            name: self._tf.cast(variable, self._tf.float64).numpy().reshape(shapes[name])
+            for name, variable in self._variables.items()
+        }
+
+    def product_types(self) -> list[str]:
+        """Of the matrix products and convolutions that were traced: what really runs."""
+        if option(BACKEND, self._case, "compile") == "eager":
+            return [self._dtype.name]
+        operations = self._call.get_concrete_function().graph.get_operations()  # type: ignore[attr-defined]
+        return sorted({o.outputs[0].dtype.name for o in operations if o.type in PRODUCTS})
+
+    def device_peak_bytes(self) -> Optional[int]:
+        if self._case.device != "cuda":
+            return None
+        return int(self._tf.config.experimental.get_memory_info("GPU:0")["peak"])
+
+
+class TensorFlow(Backend):
+    name = "tensorflow"
+    precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
+    devices = ("cpu", "cuda")
+    options = {"compile": "graph"}
+    ways = ({"compile": "eager"}, {"compile": "xla"})
+    environment_name = "tensorflow"
+    feeds = True
+    instruction_caps = tuple(
+        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
+    )
+    _program: Optional[TensorFlowProgram] = None
+
+    def environment(self, case: Case) -> dict[str, str]:
+        return {
+            **thread_variables(case.threads),
+            "TF_NUM_INTRAOP_THREADS": str(case.threads),
+            "TF_NUM_INTEROP_THREADS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+        }
+
+    def preload(self) -> None:
+        importlib.import_module("tensorflow")
+
+    def start(self, case: Case) -> None:
+        import tensorflow as tf
+
+        tf.config.threading.set_intra_op_parallelism_threads(case.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        if case.device == "cuda":
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+        else:
+            tf.config.set_visible_devices([], "GPU")
+        tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
+
+    def check(self, case: Case) -> None:
+        import tensorflow as tf
+
+        super().check(case)
+        mode = option(self, case, "compile")
+        if mode not in COMPILE_MODES:
+            raise UnknownName("compile mode of tensorflow", mode, COMPILE_MODES)
+        if case.device == "cuda" and not tf.config.list_physical_devices("GPU"):
+            raise Unsupported("this TensorFlow sees no CUDA device")
+        if case.device == "cpu" and case.precision == "tf32":
+            raise Unsupported("tf32 exists on CUDA devices only")
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        self._program = TensorFlowProgram(graph, case, weights, inputs, labels)
+        return self._program
+
+    def facts(self, case: Case) -> Facts:
+        import tensorflow as tf
+
+        mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
+        settings = {
+            "layout": "NHWC",
+            "compile": str(option(self, case, "compile")),
+            "onednn": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "default"),
+            "inter_op_threads": str(tf.config.threading.get_inter_op_parallelism_threads()),
+            "variables": "float32" if mixed else dtype_of(case.precision).name,
+        }
+        if self._program is not None:
+            settings["products"] = ", ".join(self._program.product_types())
+        packages = {"numpy": np.__version__, "cuda": str(tf.sysconfig.get_build_info().get("cuda_version", ""))}
+        if case.device == "cuda":
+            gpu = tf.config.list_physical_devices("GPU")[0]
+            packages["device"] = str(tf.config.experimental.get_device_details(gpu).get("device_name", ""))
+        threads = tf.config.threading.get_intra_op_parallelism_threads()
+        return Facts("tensorflow", tf.__version__, threads, case.precision, packages, settings)
+
+    def peak_flops(self, case: Case) -> float:
+        import tensorflow as tf
+
+        def multiply(size: int) -> Callable[[], None]:
+            with tf.device(device_of(case)):
+                a = tf.ones((size, size), dtype_of(case.precision))
+
+            def run() -> None:
+                tf.matmul(a, a)
+
+            return run
+
+        cuda = case.device == "cuda"
+        wait = tf.test.experimental.sync_devices if cuda else lambda: None
+        return best_rate(multiply, wait, (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096))
+
+
+BACKEND = TensorFlow()

@@ -1,0 +1,217 @@
+"""tinygrad: the graph becomes one expression of its lazy tensors; a step is captured by TinyJit and then replayed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from importlib import metadata
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.tinygrad.compiler import compiler_version, find_compiler
+from steptime.core.backends.tinygrad.layers import Pass, back, forth, layer_of
+from steptime.core.errors import UnknownName
+from steptime.core.models.graph import Graph
+from steptime.core.schema import Case
+
+COMPILE_MODES = ("jit", "eager")
+
+
+class TinygradProgram(Program):
+    def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
+        from tinygrad import Context, Device, Tensor, TinyJit, dtypes
+        from tinygrad.helpers import DEFAULT_FLOAT
+
+        self._case, self._graph, self._device, self._context = case, graph, Device[Device.DEFAULT], Context
+        self._loss: Any = None
+        self._dtype = dtypes.float64 if case.precision == "fp64" else dtypes.float32
+        DEFAULT_FLOAT.value = "float64" if case.precision == "fp64" else "float32"
+        Tensor.manual_seed(case.seed)
+        for node in graph.nodes[1:]:
+            layer_of(node.op)
+        self._tensors = {name: self._tensor(name, array) for name, array in weights.items()}
+        self._x = self._ordered(inputs).realize()
+        self._labels = Tensor(labels.astype(np.int32)).realize() if labels.size else None
+        jit = TinyJit if option(BACKEND, case, "compile") == "jit" else _as_it_is
+        self._call: Callable[[], Any] = jit(self._train if case.phase == "training" else self._infer)
+        if case.phase == "training":
+            self._optimizer = self._make_optimizer()
+            self.step = self._training_step  # type: ignore[method-assign]
+        else:
+            self.step = self._inference_step  # type: ignore[method-assign]
+
+    def _ordered(self, inputs: Array) -> Any:
+        from tinygrad import Tensor
+
+        if self._graph.input_op.kind == "int":
+            return Tensor(inputs.astype(np.int32))
+        return Tensor(np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs, dtype=self._dtype)
+
+    def feed(self, inputs: Array, labels: Array) -> None:
+        """Into the buffers that are there: the captured step reads those."""
+        from tinygrad import Tensor
+
+        fresh = [self._x.assign(self._ordered(inputs))]
+        if self._labels is not None:
+            fresh.append(self._labels.assign(Tensor(labels.astype(np.int32))))
+        Tensor.realize(*fresh)
+
+    def _tensor(self, name: str, array: Array) -> Any:
+        from tinygrad import Tensor
+
+        node, _, own = name.rpartition("/")
+        parameter = self._graph.parameters[name]
+        content = np.ascontiguousarray(forth(self._graph.by_name[node].op, own, array))
+        tensor = Tensor(content, dtype=self._dtype).contiguous().realize()
+        return tensor.is_param_(parameter.trainable)
+
+    def _forward(self, training: bool) -> tuple[Any, dict[str, Any]]:
+        """Outputs, and the running statistics after this pass."""
+        graph, run, statistics = self._graph, Pass(training, self._dtype), {}
+        values = {graph.input.name: self._x}
+        for node in graph.nodes[1:]:
+            own = {p.name: self._tensors[f"{node.name}/{p.name}"] for p in node.parameters}
+            own.update({name: self._tensors[owner] for name, owner in graph.shared(node).items()})
+            run.updates = {}
+            values[node.name] = layer_of(node.op)(node.op, own, [values[i] for i in node.inputs], run)
+            statistics.update({f"{node.name}/{name}": value for name, value in run.updates.items()})
+        return values[graph.output], statistics
+
+    def _infer(self) -> Any:
+        return self._forward(training=False)[0].realize()
+
+    def _train(self) -> Any:
+        """The loss; all that the step changes is realised with it, as one schedule."""
+        from tinygrad import Tensor
+
+        with self._context(TRAINING=1):
+            for tensor in self._tensors.values():
+                tensor.grad = None
+            outputs, statistics = self._forward(training=True)
+            loss = self._loss_of(outputs).backward()
+            kept = [self._tensors[name].assign(value.detach()) for name, value in statistics.items()]
+            updates = (
+                self._optimizer.schedule_step() if self._optimizer else [t.grad for t in self._tensors.values() if t.is_param]
+            )
+            Tensor.realize(loss, *updates, *kept)
+            return loss
+
+    def _loss_of(self, outputs: Any) -> Any:
+        if self._graph.loss == "l2":
+            return outputs.square().sum() * 0.5
+        return outputs.reshape(-1, outputs.shape[-1]).sparse_categorical_crossentropy(self._labels.flatten())  # type: ignore[union-attr]
+
+    def _make_optimizer(self) -> Any:
+        from tinygrad.nn import optim
+
+        trained = [t for t in self._tensors.values() if t.is_param]
+        if self._case.optimizer == "none":
+            return None
+        if self._case.optimizer == "adam":
+            return optim.Adam(trained, self._case.learning_rate)
+        return optim.SGD(trained, self._case.learning_rate, 0.9 if self._case.optimizer == "momentum" else 0.0)
+
+    def _training_step(self) -> None:
+        self._loss = self._call()
+
+    def _inference_step(self) -> None:
+        self._call()
+
+    def wait(self) -> None:
+        self._device.synchronize()
+
+    def loss(self) -> Optional[float]:
+        return None if self._loss is None else float(self._loss.item())
+
+    def outputs(self) -> Array:
+        with self._context(TRAINING=0):
+            y: Array = self._forward(training=False)[0].numpy().astype(np.float64)
+        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+
+    def weights(self) -> dict[str, Array]:
+        found = {}
+        for name, tensor in self._tensors.items():
+            node, _, own = name.rpartition("/")
+            found[name] = back(self._graph.by_name[node].op, own, tensor.numpy().astype(np.float64))
+        return found
+
+
+def _as_it_is(function: Callable[[], Any]) -> Callable[[], Any]:
+    return function
+
+
+class Tinygrad(Backend):
+    name = "tinygrad"
+    precisions = ("fp64", "fp32")
+    options = {"compile": "jit"}
+    environment_name = "tinygrad"
+    feeds = True
+    ways = ({"compile": "eager"},)
+    looser = {
+        **dict.fromkeys(
+            ("outputs", "weights", "outputs_after"),
+            (1e-5, "tinygrad's erf, in the exact gelu, is an approximation to seven digits"),
+        ),
+        "adam": (1e-4, "tinygrad keeps Adam's corrections of the bias in single precision"),
+    }
+    proof_environment = {"NOOPT": "1", "PARALLEL": "0"}
+
+    def environment(self, case: Case) -> dict[str, str]:
+        """Its cache of compiled kernels is not kept between cases: the first step would tell of another run's past."""
+        return {**thread_variables(case.threads), "DEV": "CPU", "CACHELEVEL": "0"}
+
+    def preload(self) -> None:
+        importlib.import_module("tinygrad.nn.optim")
+
+    def start(self, case: Case) -> None:
+        find_compiler()
+        if case.precision == "fp64":
+            os.environ["OPTIM_DTYPE"] = "float64"  # of the optimisers' moments
+        importlib.import_module("tinygrad.nn.optim")
+
+    def check(self, case: Case) -> None:
+        super().check(case)
+        mode = option(self, case, "compile")
+        if mode not in COMPILE_MODES:
+            raise UnknownName("compile mode of tinygrad", mode, COMPILE_MODES)
+
+    def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
+        return TinygradProgram(graph, case, weights, inputs, labels)
+
+    def facts(self, case: Case) -> Facts:
+        """Its CPU device runs all kernels on one thread, whatever it is told (0.14)."""
+        from tinygrad import Device
+
+        compiler = os.environ["CC"]
+        settings = {
+            "layout": "NCHW",
+            "compile": str(option(self, case, "compile")),
+            "device": str(Device.DEFAULT),
+            "compiler": compiler_version(compiler),
+        }
+        return Facts("tinygrad", metadata.version("tinygrad"), 1, case.precision, {"numpy": np.__version__}, settings)
+
+    def peak_flops(self, case: Case) -> float:
+        from tinygrad import Device, Tensor, TinyJit, dtypes
+
+        def multiply(size: int) -> Callable[[], None]:
+            a = (
+                Tensor.ones(size, size, dtype=dtypes.float64 if case.precision == "fp64" else dtypes.float32)
+                .contiguous()
+                .realize()
+            )
+            product = TinyJit(lambda: a.matmul(a).realize())
+            for _ in range(2):  # the first compiles, the second is captured
+                product()
+
+            def run() -> None:
+                product()
+
+            return run
+
+        return best_rate(multiply, Device[Device.DEFAULT].synchronize, (256, 512))
+
+
+BACKEND = Tinygrad()
