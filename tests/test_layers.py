@@ -13,7 +13,7 @@ import steptime
 ROOT = Path(steptime.__file__).parent
 
 # Each part may import those above it, and nothing below.
-CORE = ["errors", "schema", "atomic", "stats", "machine", "models", "data", "reference", "backends", "parity", "worker"]
+CORE = ["schema", "errors", "atomic", "stats", "machine", "models", "data", "reference", "backends", "parity", "worker"]
 ORDER = [
     "core",
     "analysis",

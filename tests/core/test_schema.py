@@ -1,12 +1,37 @@
 import dataclasses
 import json
+import pickle
 
+import duckdb
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.core.schema import Budget, Case, Job, Profile, ProfileEntry, Record, case_key, from_json, option_value, to_json
+from steptime.core.schema import (
+    FAILURES,
+    PHASES,
+    PRECISIONS,
+    VERDICTS,
+    Budget,
+    Case,
+    Contention,
+    Job,
+    JobKind,
+    Phase,
+    Precision,
+    Profile,
+    ProfileEntry,
+    Record,
+    Status,
+    StopReason,
+    Verdict,
+    case_key,
+    from_json,
+    option_value,
+    to_json,
+)
 from tests.core.stats.test_invariants import record as measured
 
 TEXT = st.text(max_size=20)
@@ -69,3 +94,35 @@ def test_an_older_reader_ignores_what_it_does_not_know():
 def test_options_are_read_as_the_type_of_their_default(text, default, value):
     assert option_value(text, default) == value
     assert type(option_value(text, default)) is type(value)
+
+
+WORDS = [Status, Verdict, StopReason, Phase, Precision, JobKind]
+
+
+@pytest.mark.parametrize("word", [member for kind in WORDS for member in (*kind, kind("of another tool"), kind(""))], ids=repr)
+def test_a_member_of_a_closed_set_is_its_text_wherever_it_goes(word):
+    text = word.value
+    assert word == text and hash(word) == hash(text) and {word: 1}[text] == 1 and sorted([word, "a"]) == sorted([text, "a"])
+    assert repr(word) == repr(text), "ids of imported records are made of it"
+    assert f"{word}" == str(word) == "".join([word]) == text and f"{word:>20}" == f"{text:>20}"
+    assert json.dumps({word: word}) == json.dumps({text: text}) == msgspec.json.encode({word: word}).decode().replace(":", ": ")
+    assert pickle.loads(pickle.dumps(word)) == text and type(pickle.loads(pickle.dumps(word))) is type(word)
+    assert np.array([word]).tolist() == np.array([word], dtype=object).tolist() == [text]
+    words = {"word": np.array([word], dtype=object)}
+    assert duckdb.connect().execute("select word, ? from words", [word]).fetchall() == [(text, text)] and words
+
+
+def test_words_that_are_not_listed_are_read_and_kept_but_are_no_members():
+    record = dataclasses.replace(
+        measured(), case=Case("m", "b", 1, phase="", precision="amp"), contention=Contention("crowded", "", 1.0, 1.0, 1.0, 0)
+    )
+    for read in (msgspec.json.decode(to_json(record).encode(), type=Record), from_json(Record, to_json(record))):
+        assert read == record and to_json(read) == to_json(record) == msgspec.json.encode(read).decode()
+        assert type(read.case.phase) is Phase and read.case.phase not in PHASES
+        assert type(read.contention.verdict) is Verdict and read.contention.verdict not in VERDICTS
+
+
+def test_the_lists_of_words_come_from_their_enums_in_order():
+    assert (Status.OK, *FAILURES) == tuple(Status) and "ok" not in FAILURES
+    assert PHASES == ("training", "inference") and PRECISIONS[:2] == ("fp64", "fp32") and VERDICTS[0] == "clean"
+    assert not list(Phase)[2:], "a word that was read does not join them"

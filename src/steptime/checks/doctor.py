@@ -10,7 +10,7 @@ from steptime.checks.proofs import Proof, recalled
 from steptime.checks.proofs import prove as prove_backend
 from steptime.core.backends.base import find
 from steptime.core.machine.cpus import usable_threads
-from steptime.core.schema import OK, Budget, Case, Job, Record, Software
+from steptime.core.schema import OK, Budget, Case, Job, Phase, Record, Software
 from steptime.environments.choose import interpreter
 from steptime.environments.health import complaint
 from steptime.environments.install import environment
@@ -43,7 +43,7 @@ def examine(name: str, python: str = "", prove: bool = False) -> dict[str, Any]:
 
 def _try(name: str, python: Path) -> Record:
     backend = find(name)
-    phase = "training" if "training" in backend.phases else backend.phases[0]
+    phase = Phase.TRAINING if Phase.TRAINING in backend.phases else Phase(backend.phases[0])
     case = Case("mnist_cnn", name, 8, phase=phase, threads=usable_threads(), budget=TRIAL)
     job = Job("doctor", case, environment=backend.environment(case))
     with tempfile.TemporaryDirectory(prefix="steptime-doctor-") as folder:

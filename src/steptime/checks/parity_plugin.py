@@ -19,7 +19,7 @@ from steptime.core.backends.base import Backend, check_options, find, names
 from steptime.core.errors import SetupError, SteptimeError, UnknownName
 from steptime.core.parity.answer import Question
 from steptime.core.parity.families import FAMILIES, covering
-from steptime.core.schema import Option, option_value
+from steptime.core.schema import Option, Phase, Precision, option_value
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Subject:
         return f"{self.backend.name}:{said}" if said else self.backend.name
 
     @property
-    def longest(self) -> str:
-        return "fp64" if "fp64" in self.backend.precisions else "fp32"
+    def longest(self) -> Precision:
+        return Precision.FP64 if Precision.FP64 in self.backend.precisions else Precision.FP32
 
     @property
     def trains(self) -> bool:
-        return "training" in self.backend.phases
+        return Phase.TRAINING in self.backend.phases
 
     def with_options(self, options: dict[str, Option]) -> Subject:
         return replace(self, options={**self.options, **options})
@@ -48,7 +48,7 @@ class Subject:
 
 class Asked(Protocol):
     def __call__(
-        self, subject: Subject, families: Sequence[str], precision: str, steps: int, optimizer: str = "sgd"
+        self, subject: Subject, families: Sequence[str], precision: Precision, steps: int, optimizer: str = "sgd"
     ) -> Answers: ...
 
 
@@ -96,7 +96,7 @@ def asked(pytestconfig: pytest.Config) -> Asked:
     """asked(subject, families, precision, steps, optimizer) -> figures of each family; the same question is put once."""
     known: dict[str, Answers] = {}
 
-    def put(subject: Subject, families: Sequence[str], precision: str, steps: int, optimizer: str = "sgd") -> Answers:
+    def put(subject: Subject, families: Sequence[str], precision: Precision, steps: int, optimizer: str = "sgd") -> Answers:
         question = Question(subject.backend.name, list(families), precision, steps, optimizer, subject.options)
         key = repr(question)
         if key not in known:

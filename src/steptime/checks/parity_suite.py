@@ -16,6 +16,7 @@ from steptime.checks import parity_tolerances as limits
 from steptime.checks.parity_plugin import Asked, Subject
 from steptime.checks.parity_run import Answers
 from steptime.core.parity.answer import DROPOUT
+from steptime.core.schema import Precision
 
 __all__ = [
     "test_dropout_keeps_its_share_scales_the_rest_and_obeys_the_seed",
@@ -40,7 +41,7 @@ def test_the_family_computes_what_the_reference_computes(
     """Outputs; after two steps the loss, all parameters, running statistics and outputs again. In the longest type it has."""
     record_property("backend", subject.name)
     record_property("family", parity_family)
-    steps = 0 if not subject.trains else 2 if subject.longest == "fp64" else 1
+    steps = 0 if not subject.trains else 2 if subject.longest == Precision.FP64 else 1
     figures = asked(subject, parity_families, subject.longest, steps)[parity_family]
     record_property("figures", json.dumps(figures))
     _same(figures, limits.limits_of(subject.backend, subject.longest))
@@ -50,7 +51,7 @@ def test_the_family_computes_what_the_reference_computes(
 def test_the_optimizer_updates_as_the_reference_does(subject: Subject, optimizer: str, asked: Asked) -> None:
     if not subject.trains:
         pytest.skip(f"{subject.name} is for inference")
-    steps = 3 if subject.longest == "fp64" and optimizer not in subject.backend.looser else 1
+    steps = 3 if subject.longest == Precision.FP64 and optimizer not in subject.backend.looser else 1
     answers = asked(subject, FEW, subject.longest, steps, optimizer)
     _all_same(answers, limits.limits_of(subject.backend, subject.longest, optimizer))
 
@@ -58,13 +59,13 @@ def test_the_optimizer_updates_as_the_reference_does(subject: Subject, optimizer
 def test_outputs_are_the_same_in_single_precision(
     subject: Subject, parity_family: str, parity_families: Families, asked: Asked
 ) -> None:
-    if "fp32" not in subject.backend.precisions or subject.longest == "fp32":
+    if Precision.FP32 not in subject.backend.precisions or subject.longest == Precision.FP32:
         pytest.skip("compared already, or never")
-    _same(asked(subject, parity_families, "fp32", 0)[parity_family], limits.limits_of(subject.backend, "fp32"))
+    _same(asked(subject, parity_families, Precision.FP32, 0)[parity_family], limits.limits_of(subject.backend, Precision.FP32))
 
 
 @pytest.mark.parametrize("precision", list(limits.SHORT))
-def test_short_types_are_near_and_really_short(subject: Subject, precision: str, asked: Asked) -> None:
+def test_short_types_are_near_and_really_short(subject: Subject, precision: Precision, asked: Asked) -> None:
     if precision not in subject.backend.precisions:
         pytest.skip(f"{subject.name} has no {precision}")
     answers = asked(subject, SHORT, precision, 0)
@@ -75,13 +76,13 @@ def test_short_types_are_near_and_really_short(subject: Subject, precision: str,
 
 def test_other_ways_of_running_train_alike(subject: Subject, parity_way: dict[str, Any], asked: Asked) -> None:
     other = subject.with_options(parity_way)
-    _all_same(asked(other, SMALL, "fp32", 1 if subject.trains else 0), limits.limits_of(subject.backend, "fp32"))
+    _all_same(asked(other, SMALL, Precision.FP32, 1 if subject.trains else 0), limits.limits_of(subject.backend, Precision.FP32))
 
 
 def test_dropout_keeps_its_share_scales_the_rest_and_obeys_the_seed(subject: Subject, asked: Asked) -> None:
     if not subject.trains:
         pytest.skip(f"{subject.name} is for inference")
-    _same(asked(subject, (DROPOUT,), "fp32", 1)[DROPOUT], limits.DROPOUT)
+    _same(asked(subject, (DROPOUT,), Precision.FP32, 1)[DROPOUT], limits.DROPOUT)
 
 
 def _all_same(answers: Answers, allowed: limits.Limits) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steptime.core.backends.base import Backend
+from steptime.core.schema import Precision
 
 Limits = Mapping[str, float]
 
@@ -16,16 +17,16 @@ ADAM = {**DOUBLE, "weights": 1e-5, "outputs_after": 1e-5}
 # In single precision after one step: batch normalisation over a few samples amplifies rounding with each further one.
 SINGLE = {"outputs": 1e-4, "loss": 1e-4, "weights": 1e-2, "statistics": 1e-3}
 # Shorter types in their outputs: the share of the largest output that so few bits leave uncertain in a small network.
-SHORT = {"bf16": {"outputs": 0.05}, "fp16": {"outputs": 0.01}, "int8": {"outputs": 0.1}}
+SHORT = {Precision.BF16: {"outputs": 0.05}, Precision.FP16: {"outputs": 0.01}, Precision.INT8: {"outputs": 0.1}}
 LEAST_SHORT = 1e-5
 """outputs nearer than this to the reference were not computed in a short type"""
 DROPOUT = {"kept_error": 0.02, "scale_error": 1e-3, "scale_spread": 1e-2}
 SEEDED = ("steps_differ", "repeatable", "seed_matters")
 
 
-def limits_of(backend: Backend, precision: str, optimizer: str = "sgd") -> Limits:
+def limits_of(backend: Backend, precision: Precision, optimizer: str = "sgd") -> Limits:
     """What the precision allows, widened where the backend says that its framework cannot do better."""
-    rule = {"fp64": ADAM if optimizer == "adam" else DOUBLE, "fp32": SINGLE, **SHORT}[precision]
+    rule = {Precision.FP64: ADAM if optimizer == "adam" else DOUBLE, Precision.FP32: SINGLE, **SHORT}[precision]
     wider = {what: limit for what, (limit, _) in backend.looser.items()}
     if optimizer in wider:
         wider.update(dict.fromkeys(("loss", "weights", "statistics", "outputs_after"), wider[optimizer]))

@@ -15,6 +15,7 @@ from steptime.core.backends.base import find
 from steptime.core.machine.home import home
 from steptime.core.parity.answer import Question
 from steptime.core.parity.families import covering
+from steptime.core.schema import Phase, Precision
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Proof:
 def prove(name: str, version: str, python: Path) -> Proof:
     """Asks the backend about the covering families, and remembers the answer."""
     backend = find(name)
-    precision = "fp64" if "fp64" in backend.precisions else "fp32"
-    steps = 0 if "training" not in backend.phases else 2 if precision == "fp64" else 1
+    precision = Precision.FP64 if Precision.FP64 in backend.precisions else Precision.FP32
+    steps = 0 if Phase.TRAINING not in backend.phases else 2 if precision == Precision.FP64 else 1
     answers = ask(Question(name, list(covering()), precision, steps, options=dict(backend.proof_options)), python)
     limits = limits_of(backend, precision)
     lacking = {family: figures["unsupported"] for family, figures in answers.items() if "unsupported" in figures}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steptime.core.backends.base import find, names
-from steptime.core.schema import OK, Budget, Case, Record
+from steptime.core.schema import OK, Budget, Case, Phase, Record
 from steptime.environments.install import environment
 from steptime.schedulers.directories_script import RESULT, directories_text, parse_directories
 from steptime.schedulers.request import request_of, request_words
@@ -53,7 +53,7 @@ def trial(site: Site, backend: str, kind: str) -> Case:
     phases = find(backend).phases
     counts = site.devices[kind].counts
     case = Case("mnist_cnn", backend, 8, device=kind, devices=min(counts, default=1), budget=TRIAL)
-    return replace(case, phase="training" if "training" in phases else phases[0])
+    return replace(case, phase=Phase.TRAINING if Phase.TRAINING in phases else Phase(phases[0]))
 
 
 def _finding(site: Site, record: Record) -> Finding:

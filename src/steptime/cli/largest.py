@@ -11,7 +11,7 @@ from typing import Any
 
 from steptime.cli.measuring import settings_of
 from steptime.core.errors import CaseFailed
-from steptime.core.schema import OK, Budget, Case, Record, case_key
+from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
 from steptime.launch.fork_server import Nurseries
 from steptime.store.files import Store
 from steptime.store.index import case_words
@@ -55,7 +55,7 @@ def _search(store: Store, case: Case, given: dict[str, Any], nurseries: Nurserie
         settings = replace(settings_of(given), contended_rounds=0, retry="")
         (record,) = run_sweep(store, sweep, settings, _Quiet(), nurseries)
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
-        if record.status not in (OK, "out_of_memory"):
+        if record.status not in (OK, Status.OUT_OF_MEMORY):
             raise CaseFailed(record.status, record.message)
         return record.status == OK
 

@@ -12,7 +12,7 @@ from steptime.cli.options import json_option, store_option
 from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
 from steptime.cli.progress import Display, display
 from steptime.core.errors import SetupError, UnknownName, UsageError
-from steptime.core.schema import OK, Case, Record, case_key, to_json
+from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.schedulers.site import Site
 from steptime.store.files import Store
@@ -102,7 +102,7 @@ def _records(store: Store, sweep: Sweep, site: Site | None, settings: Settings, 
 def _only_cancelled(records: Sequence[Record]) -> list[Record]:
     """Cases that somebody ended by hand and that have no other record: they count for nothing, but are not forgotten."""
     best = best_of(records)
-    ended = {case_key(record.case): record for record in records if record.status == "cancelled"}
+    ended = {case_key(record.case): record for record in records if record.status == Status.CANCELLED}
     return [record for key, record in ended.items() if key not in best]
 
 
@@ -156,7 +156,7 @@ def _remarks(records: list[Record]) -> list[str]:
         longer = 4 * records[0].case.budget.max_seconds
         names = ", ".join(dict.fromkeys(wide))
         remarks.append(f"wider than the target: {names}; --max-seconds {longer:g} would about halve the intervals")
-    crowded = [row for _, row in measured if row["verdict"] == "contended"]
+    crowded = [row for _, row in measured if row["verdict"] == Verdict.CONTENDED]
     if crowded:
         remarks.append(f"contended: {len(crowded)} of {len(records)}; something else used the machine, see `steptime show ID`")
     return remarks

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
-from steptime.core.schema import OK, Case, Record
+from steptime.core.schema import OK, Case, Record, Verdict
 from steptime.store.index import case_words, row_of
 from steptime.sweep.run import Watcher
 
@@ -17,7 +17,7 @@ def outcome_words(record: Record) -> str:
         return f"{record.status}: {record.message}"
     figures = f"{speed(row['throughput'])} samples/s ± {half_width(row):.1%}"
     verdict = record.contention.verdict
-    return f"{figures}, {verdict}" + (f" ({record.contention.reason})" if verdict in ("noisy", "contended") else "")
+    return f"{figures}, {verdict}" + (f" ({record.contention.reason})" if verdict in (Verdict.NOISY, Verdict.CONTENDED) else "")
 
 
 class Display(Watcher, Protocol):

@@ -15,6 +15,7 @@ from steptime.core.schema import (
     Cost,
     Failure,
     Machine,
+    Phase,
     Printed,
     Profile,
     Record,
@@ -95,7 +96,7 @@ def _case(record: Record) -> Pairs:
         ("started", record.started),
         ("replicas", f"{case.replicas}, effective batch {case.effective_batch}" if case.replicas > 1 and case.batch else ""),
         ("threads", case.threads or ""),
-        ("optimizer", case.optimizer if case.phase == "training" else ""),
+        ("optimizer", case.optimizer if case.phase == Phase.TRAINING else ""),
         ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
         ("repeat it", "" if record.source else repeat_command(case)),
     ]

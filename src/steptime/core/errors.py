@@ -14,6 +14,10 @@ SteptimeError                 one line for the user; the class decides the exit 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steptime.core.schema import Status
 
 
 class SteptimeError(Exception):
@@ -55,7 +59,7 @@ class SetupError(SteptimeError):
 class CaseFailed(SteptimeError):
     """A failure that is a result: `kind` is one of schema.FAILURES."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: Status, message: str) -> None:
         super().__init__(message)
         self.kind = kind
 
@@ -64,4 +68,6 @@ class Unsupported(CaseFailed):
     """What was asked for does not exist in this framework, on this device or at this precision."""
 
     def __init__(self, message: str) -> None:
-        super().__init__("unsupported", message)
+        from steptime.core.schema import Status  # here: every command imports this file, and few need the schema
+
+        super().__init__(Status.UNSUPPORTED, message)

@@ -10,7 +10,22 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from steptime.core.schema import OK, Case, Failure, Printed, Profile, Record, Software, Source, Steps, Summary
+from steptime.core.schema import (
+    OK,
+    Case,
+    Failure,
+    Phase,
+    Precision,
+    Printed,
+    Profile,
+    Record,
+    Software,
+    Source,
+    Status,
+    Steps,
+    StopReason,
+    Summary,
+)
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.summary import summarise
 from steptime.importing.foreign import Entry, File, Refused
@@ -42,12 +57,12 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
     )
     record = Record(
         id=_identity(source, case, entry.status),
-        status=entry.status,
+        status=Status(entry.status),
         case=case,
         started=started(entry.started),
         message=_words(entry.message),
         origin=tool,
-        steps=Steps(entry.steps, 0, "all, as the tool counts", "steps") if entry.steps and entry.status == OK else None,
+        steps=Steps(entry.steps, 0, "all, as the tool counts", StopReason.STEPS) if entry.steps and entry.status == OK else None,
         summary=summary,
         software=Software("", "", framework, _words(entry.version) or version, "") if framework else None,
         failure=Failure(log_tail=_clean(entry.log_tail)[-2000:]) if entry.status != OK else None,
@@ -74,8 +89,8 @@ def _case(entry: Entry) -> Case:
         model=_words(names.model(entry.model)),
         backend=_words(names.framework(entry.framework)[0]),
         batch=entry.batch,
-        phase=names.phase(entry.phase),
-        precision=names.precision(entry.precision),
+        phase=Phase(names.phase(entry.phase)),
+        precision=Precision(names.precision(entry.precision)),
         device=entry.device_kind or kind,
         devices=entry.devices,
         nodes=entry.nodes,

@@ -20,7 +20,7 @@ import msgspec
 from steptime.core.atomic import write_text
 from steptime.core.machine.describe import describe
 from steptime.core.machine.memory import usable_bytes
-from steptime.core.schema import Failure, Job, Record, to_json
+from steptime.core.schema import Failure, Job, Record, Status, to_json
 from steptime.launch.fork_server import Child, Nursery
 from steptime.launch.worker_file import put_worker
 
@@ -188,29 +188,29 @@ def record_of(job: Job, folder: Path, ending: Ending) -> Record:
         try:
             return msgspec.json.decode(path.read_bytes(), type=Record)
         except msgspec.DecodeError as problem:
-            return failure(job, "crash", f"left an unreadable record: {problem}", folder, ending)
+            return failure(job, Status.CRASH, f"left an unreadable record: {problem}", folder, ending)
     kind, message = classify(ending)
     return failure(job, kind, message, folder, ending)
 
 
-def classify(ending: Ending) -> tuple[str, str]:
+def classify(ending: Ending) -> tuple[Status, str]:
     if ending.stopped_for:
         kind, _, reason = ending.stopped_for.partition(": ")
-        return kind, reason
+        return Status(kind), reason
     code = ending.exit_code or 0
     if ending.problem:
-        return "crash", ending.problem
+        return Status.CRASH, ending.problem
     if code >= 0:
-        return "crash", f"ended with exit code {code} and no record"
+        return Status.CRASH, f"ended with exit code {code} and no record"
     name = _signal_name(-code)
     if -code == signal.SIGILL:
-        return "illegal_instruction", f"killed by {name}: this CPU does not run an instruction that it advertises"
+        return Status.ILLEGAL_INSTRUCTION, f"killed by {name}: this CPU does not run an instruction that it advertises"
     if -code == signal.SIGKILL and ending.rss_bytes > KILLED_FOR_MEMORY_SHARE * usable_bytes():
-        return "out_of_memory", f"killed by {name} while using {ending.rss_bytes / 1e9:.1f} GB"
-    return "crash", f"killed by {name}"
+        return Status.OUT_OF_MEMORY, f"killed by {name} while using {ending.rss_bytes / 1e9:.1f} GB"
+    return Status.CRASH, f"killed by {name}"
 
 
-def failure(job: Job, kind: str, message: str, folder: Path, ending: Ending) -> Record:
+def failure(job: Job, kind: Status, message: str, folder: Path, ending: Ending) -> Record:
     code = ending.exit_code
     return Record(
         id=job.id,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from steptime.core.schema import OK, Budget, Case, Record, case_key
+from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
 
 START_SECONDS = 5.0
 """of a worker, where nothing is known: interpreter, framework, model"""
@@ -50,7 +50,7 @@ class Estimator:
             known = _Known(case.batch, record.resources.startup_seconds, record.summary.mean_seconds, steps, case.budget)
             self._same[key] = known
             self._related.setdefault(_relation(case), {})[case.batch] = known
-        elif record.status == "unsupported":
+        elif record.status == Status.UNSUPPORTED:
             self._failed.add(key)
 
     def add(self, case: Case) -> None:

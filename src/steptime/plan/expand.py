@@ -19,7 +19,7 @@ from steptime.core.backends.base import find, names
 from steptime.core.errors import UsageError
 from steptime.core.machine.cpus import usable_threads
 from steptime.core.models import zoo
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase
 from steptime.environments.install import environment
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import DEFAULTS, INSTALLED
@@ -119,7 +119,7 @@ def _own_values(values: CaseValues) -> None:
 
 def _forget_optimizer(values: CaseValues) -> None:
     """Inference has none."""
-    if values["phase"] != "training":
+    if values["phase"] != Phase.TRAINING:
         values["optimizer"] = "none"
 
 

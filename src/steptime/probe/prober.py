@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.backends.base import Backend, find
-from steptime.core.schema import Budget, Case, Job, ProbeResult
+from steptime.core.schema import Budget, Case, Job, JobKind, ProbeResult, Status, Verdict
 from steptime.launch.local import record_of, run_worker
 from steptime.probe.findings import Finding, recall, remember
 
@@ -34,7 +34,7 @@ class Prober:
         backend = find(case.backend)
         key = probe_key(backend, case, python)
         known = recall(self.machine_id).findings.get(key)
-        settled = known is not None and known.verdict != "contended"
+        settled = known is not None and known.verdict != Verdict.CONTENDED
         if not backend.probes or settled or key in self._tried:
             return known
         return self.probe(case, python)
@@ -70,7 +70,7 @@ def _search(backend: Backend, case: Case, python: Path) -> Finding | None:
         outcome = _try(case, python, {**backend.environment(case), **cap})
         if isinstance(outcome, ProbeResult):
             return _finding(outcome, cap, tried)
-        if outcome != "illegal_instruction":
+        if outcome != Status.ILLEGAL_INSTRUCTION:
             return None
         tried.append(", ".join(f"{k}={v}" for k, v in cap.items()) or "all that the CPU advertises")
     return None
@@ -95,7 +95,7 @@ def _finding(result: ProbeResult, cap: dict[str, str], tried: list[str]) -> Find
 def _try(case: Case, python: Path, environment: dict[str, str]) -> ProbeResult | str:
     """What the probe found, or the kind of its failure."""
     limited = replace(case, budget=Budget(limit_seconds=PROBE_LIMIT_SECONDS))
-    job = Job("probe", limited, kind="probe", environment=environment)
+    job = Job("probe", limited, kind=JobKind.PROBE, environment=environment)
     with tempfile.TemporaryDirectory(prefix="steptime-probe-") as name:
         folder = Path(name) / "job"
         ending = run_worker(job, folder, Path(name), python, lambda event: None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from steptime.core.schema import Allocation, Case, Failure, Record
+from steptime.core.schema import Allocation, Case, Failure, Record, Status
 from steptime.launch.local import log_tail
 from steptime.schedulers.journal import Attempt, Entry, Submission, SubmissionJournal
 from steptime.schedulers.site import Site
@@ -67,7 +67,7 @@ class JobOutcomes:
             if queued and is_hopeless(queued):
                 self.slurm.cancel([attempt.job])
                 message = f"job {attempt.job} would wait for ever: {queued.reason}"
-                found.append((attempt, self._failure(attempt, "launch_failed", message, queued)))
+                found.append((attempt, self._failure(attempt, Status.LAUNCH_FAILED, message, queued)))
             elif queued and not queued.ended:
                 self._ended.pop(attempt.job, None)
             elif now - self._ended.setdefault(attempt.job, now) >= RECORD_GRACE_SECONDS:
@@ -85,7 +85,7 @@ class JobOutcomes:
                 evidence = self._evidence(attempt, queued, (accounts or {}).get(attempt.job))
                 kind, message = verdict(evidence)
                 if self.journal.is_abandoned(attempt.submission) and not evidence.began:
-                    kind, message = "cancelled", f"job {attempt.job} was cancelled"
+                    kind, message = Status.CANCELLED, f"job {attempt.job} was cancelled"
                 record = self._failure(attempt, kind, message, queued, evidence.exit_code)
             found.append((attempt, record))
         return found
@@ -111,17 +111,19 @@ class JobOutcomes:
         for entry in submission.entries:
             record_id = f"{entry.record}-{submission.name.rpartition('-')[2]}"
             if record_id not in stored:
-                found.append(self._put(entry, record_id, "launch_failed", message, Failure(), None))
+                found.append(self._put(entry, record_id, Status.LAUNCH_FAILED, message, Failure(), None))
         return found
 
-    def _failure(self, attempt: Attempt, kind: str, message: str, queued: Queued | None, exit_code: int | None = None) -> Record:
+    def _failure(
+        self, attempt: Attempt, kind: Status, message: str, queued: Queued | None, exit_code: int | None = None
+    ) -> Record:
         failure = Failure(exit_code, "", log_tail(attempt.log(self.journal.sweep_folder)))
         nodes = [queued.nodes] if queued and queued.nodes else []
         allocation = Allocation(self.site.name, attempt.job, queued.partition if queued else "", nodes)
         return self._put(attempt.entry, attempt.record_id, kind, message, failure, allocation)
 
     def _put(
-        self, entry: Entry, record_id: str, kind: str, message: str, failure: Failure, allocation: Allocation | None
+        self, entry: Entry, record_id: str, kind: Status, message: str, failure: Failure, allocation: Allocation | None
     ) -> Record:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         case = self.cases[entry.key]

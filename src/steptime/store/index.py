@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from steptime.core.errors import UnknownName
-from steptime.core.schema import OK, Case, Printed, Record
+from steptime.core.schema import OK, Case, Phase, Printed, Record
 from steptime.store.files import Damaged, Store
 
 COLUMNS = (
@@ -69,7 +69,7 @@ def row_of(record: Record) -> Row:
         replica_batch=case.batch or None,
         effective_batch=case.effective_batch or None,
         threads=case.threads or None,
-        optimizer=case.optimizer if case.phase == "training" else "",
+        optimizer=case.optimizer if case.phase == Phase.TRAINING else "",
         status=record.status,
         verdict=record.contention.verdict if record.contention else "",
         origin=record.origin,

@@ -9,7 +9,7 @@ from typing import Any
 
 from steptime.core.backends.base import find
 from steptime.core.errors import StoreError
-from steptime.core.schema import OK, Case, Job, Record
+from steptime.core.schema import OK, Case, Job, Record, Status
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
 from steptime.launch.fork_server import Nurseries
@@ -46,7 +46,7 @@ def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) 
         nursery = None if bench.fresh else bench.nurseries.get(python, case.backend, job.environment)
         ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, nursery)
     except KeyboardInterrupt:
-        bench.store.put(failure(job, "cancelled", "interrupted", folder, Ending()))
+        bench.store.put(failure(job, Status.CANCELLED, "interrupted", folder, Ending()))
         raise
     except OSError as problem:
         raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
@@ -80,4 +80,4 @@ def _with_limit(record: Record, peak_flops: float | None) -> Record:
     cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
     record = replace(record, cost=cost, status=OK, message="")
     broken = broken_invariant(record)
-    return replace(record, status="wrong_result", message=broken) if broken else record
+    return replace(record, status=Status.WRONG_RESULT, message=broken) if broken else record

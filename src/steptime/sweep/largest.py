@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from steptime.core.errors import CaseFailed
+from steptime.core.schema import Status
 
 LARGEST_BATCH = 2**31 - 1
 PRECISION = 16
@@ -21,5 +22,5 @@ def largest_batch(first: int, fits: Callable[[int], bool]) -> int:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if fits(middle) else (good, middle)
     if not good:
-        raise CaseFailed("out_of_memory", "not even a batch of 1 fits into memory")
+        raise CaseFailed(Status.OUT_OF_MEMORY, "not even a batch of 1 fits into memory")
     return good

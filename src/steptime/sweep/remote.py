@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from steptime.core.errors import StoreError, Unsupported
-from steptime.core.schema import Case, Failure, Record, case_key
+from steptime.core.schema import Case, Failure, Record, Status, case_key
 from steptime.schedulers.batches import Batch, batches, prepare
 from steptime.schedulers.journal import Attempt, Submission, SubmissionJournal
 from steptime.schedulers.outcomes import JobOutcomes
@@ -33,7 +33,7 @@ LOOKS_PER_SECOND = 400
 LOOK_AGAIN_SECONDS = 1.0
 IN_FLIGHT_SECONDS = 90.0
 """an sbatch of another host may take so long to be refused or accepted"""
-CANCELLED = "cancelled"
+CANCELLED = Status.CANCELLED
 
 
 class Watcher(Protocol):
@@ -228,17 +228,17 @@ class Remote:
 
     def _lost(self, record: Record) -> bool:
         """Whether the cluster, not the case, failed, and it has not yet been tried often enough."""
-        if record.status != "node_failure":
+        if record.status != Status.NODE_FAILURE:
             return False
         key = case_key(record.case)
-        return sum(case_key(r.case) == key and r.status == "node_failure" for r in self._known) <= self.site.retries
+        return sum(case_key(r.case) == key and r.status == Status.NODE_FAILURE for r in self._known) <= self.site.retries
 
     def _unsupported(self, case: Case) -> Record | None:
         try:
             request_of(self.site, case)
         except Unsupported as problem:
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = Record(new_id(), "unsupported", case, now, str(problem), self.sweep.id, failure=Failure())
+            record = Record(new_id(), Status.UNSUPPORTED, case, now, str(problem), self.sweep.id, failure=Failure())
             self.store.put(record)
             self._known.append(record)
             return record

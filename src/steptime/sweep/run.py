@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from steptime.core.machine.describe import describe
-from steptime.core.schema import Case, Failure, Record, case_key
+from steptime.core.schema import Case, Failure, Record, Status, case_key
 from steptime.launch.fork_server import Nurseries
 from steptime.launch.local import HEARTBEAT_SECONDS
 from steptime.launch.machine_lock import turn
@@ -145,6 +145,6 @@ class Runner:
         message = f"not run: batch {smaller} of the same configuration ran out of memory"
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         sweep = self.bench.sweep.id
-        record = Record(new_id(), "out_of_memory", case, started, message, sweep, machine=describe(), failure=Failure())
+        record = Record(new_id(), Status.OUT_OF_MEMORY, case, started, message, sweep, machine=describe(), failure=Failure())
         self.bench.store.put(record)
         return record

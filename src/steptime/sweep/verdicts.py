@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from steptime.core.schema import OK, Case, Record, case_key
+from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key
 
 RETRIES = ("", "failed", "contended", "all")
-TRUST = {"clean": 0, "noisy": 1, "unknown": 2, "contended": 3}
+TRUST = {Verdict.CLEAN: 0, Verdict.NOISY: 1, Verdict.UNKNOWN: 2, Verdict.CONTENDED: 3}
 
 
 def better(record: Record) -> tuple[int, int]:
     """Sorts the records of one case: measured before failed, the quieter machine first."""
-    verdict = record.contention.verdict if record.contention else ""
-    return (0 if record.status == OK else 1), TRUST.get(verdict, 4)
+    trust = TRUST.get(record.contention.verdict, 4) if record.contention else 4
+    return (0 if record.status == OK else 1), trust
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Record]:
@@ -22,13 +22,13 @@ def best_of(records: Iterable[Record]) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for record in records:
         key = case_key(record.case)
-        if record.status != "cancelled" and (key not in found or better(record) <= better(found[key])):
+        if record.status != Status.CANCELLED and (key not in found or better(record) <= better(found[key])):
             found[key] = record
     return found
 
 
 def contended(record: Record) -> bool:
-    return record.status == OK and record.contention is not None and record.contention.verdict == "contended"
+    return record.status == OK and record.contention is not None and record.contention.verdict == Verdict.CONTENDED
 
 
 def runs_again(record: Record, retry: str) -> bool:
@@ -47,7 +47,7 @@ class BatchLimits:
             self.learn(record)
 
     def learn(self, record: Record) -> None:
-        if record.status == "out_of_memory":
+        if record.status == Status.OUT_OF_MEMORY:
             key = _without_batch(record.case)
             self._smallest[key] = min(record.case.batch, self._smallest.get(key, record.case.batch))
 

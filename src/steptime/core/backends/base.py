@@ -18,7 +18,7 @@ import numpy as np
 
 from steptime.core.errors import UnknownName, Unsupported, UsageError
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case, Option
+from steptime.core.schema import Case, Option, Verdict
 
 Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
@@ -149,9 +149,9 @@ class Backend:
         """Called after build."""
         raise NotImplementedError
 
-    def verdict(self, case: Case) -> str:
-        """Instead of what the counters say of other users of the machine; empty: they are right."""
-        return ""
+    def verdict(self, case: Case) -> Optional[Verdict]:
+        """Replaces what the counters say of other users of the machine; None: they are right."""
+        return None
 
     def peak_flops(self, case: Case) -> float:
         """The best rate of a large matrix product at the case's precision, threads and device."""

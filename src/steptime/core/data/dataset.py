@@ -15,6 +15,7 @@ import numpy as np
 
 from steptime.core.data.files import Array, read_array
 from steptime.core.errors import DataError
+from steptime.core.schema import Phase
 
 NAME = re.compile(
     r"(?:(?P<split>train|training|t10k|test|val|validation)[-_.])?"
@@ -70,7 +71,7 @@ def splits_in(folder: Path) -> dict[str, Split]:
 
 def split_for(phase: str, splits: Mapping[str, Split]) -> Split:
     """Training reads the training part, inference the test part where there is one."""
-    wanted = (TRAIN, TEST) if phase == "training" else (TEST, TRAIN)
+    wanted = (TRAIN, TEST) if phase == Phase.TRAINING else (TEST, TRAIN)
     return next(splits[name] for name in wanted if name in splits)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Optional
 
 from steptime.core.machine.cpus import read, usable_cpus
-from steptime.core.schema import Contention
+from steptime.core.schema import Contention, Verdict
 
 SHORTEST_SECONDS = 0.05
 """below this the counters are too coarse to judge"""
@@ -74,13 +74,13 @@ def judge(begin: Sample, end: Sample, steps: int, threads: int) -> Contention:
 
 def _verdict(
     wall: float, switches: int, pressure: Optional[float], steal: Optional[float], foreign: Optional[float], threads: int
-) -> tuple[str, str]:
+) -> tuple[Verdict, str]:
     """The worst finding and its reason in words."""
     if wall < SHORTEST_SECONDS:
-        return "unknown", "too short to judge"
+        return Verdict.UNKNOWN, "too short to judge"
     usable = usable_cpus()
     if threads > usable:
-        return "contended", f"{threads} threads on {usable:g} usable CPUs"
+        return Verdict.CONTENDED, f"{threads} threads on {usable:g} usable CPUs"
     findings = []
     if pressure is not None and switches / wall > OWN_SWITCHES_PER_SECOND:
         findings.append((pressure, PRESSURE, f"tasks waited for a CPU {pressure:.0%} of the time"))
@@ -88,11 +88,11 @@ def _verdict(
         findings.append((steal, STEAL, f"the hypervisor took {steal:.0%} of the CPU time"))
     if foreign is not None and foreign + threads > (os.cpu_count() or 1):
         findings.append((foreign / threads, FOREIGN, f"other processes used {foreign:.1f} cores"))
-    for level, name in ((1, "contended"), (0, "noisy")):
+    for level, name in ((1, Verdict.CONTENDED), (0, Verdict.NOISY)):
         for value, limits, reason in findings:
             if value > limits[level]:
                 return name, reason
-    return "clean", "nothing else of note ran"
+    return Verdict.CLEAN, "nothing else of note ran"
 
 
 def _share(begin: Optional[float], end: Optional[float], whole: float) -> Optional[float]:

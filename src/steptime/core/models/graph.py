@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from steptime.core.errors import GraphError
 from steptime.core.models.ops import Dropout, Input, Op, Parameter, Shape, Shared
+from steptime.core.schema import Phase
 
 LOSSES = ("cross_entropy", "l2")
 
@@ -100,7 +101,7 @@ class Graph:
 
     def flops(self, phase: str) -> int:
         """For one sample."""
-        return self.flops_training if phase == "training" else self.flops_forward
+        return self.flops_training if phase == Phase.TRAINING else self.flops_forward
 
     @cached_property
     def activation_elements(self) -> int:

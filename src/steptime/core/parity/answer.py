@@ -13,7 +13,7 @@ from steptime.core.errors import SteptimeError, Unsupported
 from steptime.core.parity.compare import compare
 from steptime.core.parity.dropout import dropout_figures
 from steptime.core.parity.families import LEARNING_RATES, OPENED, graph_of, model_of, smoothed
-from steptime.core.schema import Case, Option, from_json
+from steptime.core.schema import Case, Option, Phase, Precision, from_json
 
 BATCH, ADAM_RATE, RATE = 3, 1e-3, 0.01
 DROPOUT = "dropout"
@@ -26,7 +26,7 @@ class Question:
 
     backend: str
     families: list[str]
-    precision: str = "fp64"
+    precision: Precision = Precision.FP64
     steps: int = 2
     optimizer: str = "sgd"
     options: dict[str, Option] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Question:
             model_of(family),
             self.backend,
             BATCH,
-            phase="training" if self.steps else "inference",
+            phase=Phase.TRAINING if self.steps else Phase.INFERENCE,
             precision=self.precision,
             optimizer=self.optimizer,
             learning_rate=LEARNING_RATES.get(family, ADAM_RATE if self.optimizer == "adam" else RATE),
@@ -55,7 +55,7 @@ def answer(path: Path) -> int:
 
 def figures_of(family: str, question: Question) -> dict[str, float]:
     case, graph = question.case(family), graph_of(family)
-    if question.precision == "fp64" or not question.steps or family not in OPENED:
+    if question.precision == Precision.FP64 or not question.steps or family not in OPENED:
         return compare(graph, case, question.steps)
     trained = compare(smoothed(graph), case, question.steps)
     return {**trained, "outputs": max(trained["outputs"], compare(graph, case, 0)["outputs"])}

@@ -9,7 +9,7 @@ import numpy as np
 from steptime.core.backends.base import Array, Program, find
 from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Precision
 
 Figures = dict[str, float]
 
@@ -17,7 +17,7 @@ Figures = dict[str, float]
 def compare(graph: Graph, case: Case, steps: int) -> Figures:
     """Outputs before training; with steps also the loss, all weights, running statistics and the outputs after them."""
     theirs = program(graph, case)
-    truth = program(graph, replace(case, backend="reference", precision="fp64", backend_options={}))
+    truth = program(graph, replace(case, backend="reference", precision=Precision.FP64, backend_options={}))
     found = {"outputs": distance(truth.outputs(), theirs.outputs())}
     if steps:
         for each in (truth, theirs):

@@ -14,7 +14,7 @@ import numpy as np
 from steptime.core.backends.base import Array, find
 from steptime.core.models.graph import Graph, Net
 from steptime.core.models.ops import Dense, Dropout
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase
 
 DROPPED, WIDTH, LEARNING_RATE, STEPS = 0.3, 4000, 1e-4, 4
 
@@ -39,7 +39,7 @@ def _graph() -> Graph:
 
 def _masks(case: Case) -> Array:
     """(steps, values): what each value was multiplied with."""
-    case = replace(case, batch=1, learning_rate=LEARNING_RATE, optimizer="sgd", phase="training")
+    case = replace(case, batch=1, learning_rate=LEARNING_RATE, optimizer="sgd", phase=Phase.TRAINING)
     weights = {"sum/kernel": np.full((WIDTH, 1), 1e-3, np.float32)}
     inputs, labels = np.ones((1, WIDTH), np.float32), np.zeros(0, np.int64)
     program = find(case.backend).build(_graph(), case, weights, inputs, labels)

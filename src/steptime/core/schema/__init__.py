@@ -5,12 +5,11 @@ library (`to_json`, `from_json`); the outer half decodes and validates them with
 
     case.py      what is asked for          machine.py   where it ran
     record.py    what came of it            profile.py   where its time went
+    enums.py     the closed sets of words
 """
 
 from steptime.core.schema.case import (
     OPTIMIZERS,
-    PHASES,
-    PRECISIONS,
     SCHEMA_VERSION,
     Budget,
     Case,
@@ -21,12 +20,22 @@ from steptime.core.schema.case import (
     option_value,
 )
 from steptime.core.schema.encoding import from_json, to_json
+from steptime.core.schema.enums import (
+    FAILURES,
+    OK,
+    PHASES,
+    PRECISIONS,
+    VERDICTS,
+    JobKind,
+    Phase,
+    Precision,
+    Status,
+    StopReason,
+    Verdict,
+)
 from steptime.core.schema.machine import Accelerator, Machine, Software
 from steptime.core.schema.profile import Profile, ProfileEntry
 from steptime.core.schema.record import (
-    FAILURES,
-    OK,
-    VERDICTS,
     Allocation,
     Contention,
     Cost,
@@ -56,8 +65,11 @@ __all__ = [
     "Cost",
     "Failure",
     "Job",
+    "JobKind",
     "Machine",
     "Option",
+    "Phase",
+    "Precision",
     "Printed",
     "ProbeResult",
     "Profile",
@@ -67,8 +79,11 @@ __all__ = [
     "Software",
     "Source",
     "Staging",
+    "Status",
     "Steps",
+    "StopReason",
     "Summary",
+    "Verdict",
     "case_key",
     "from_json",
     "option_value",

@@ -7,10 +7,10 @@ import json
 from dataclasses import dataclass, field
 from typing import Optional, Union
 
+from steptime.core.schema.enums import JobKind, Phase, Precision, Verdict
+
 SCHEMA_VERSION = 1
 
-PHASES = ("training", "inference")
-PRECISIONS = ("fp64", "fp32", "tf32", "bf16", "fp16", "int8")
 OPTIMIZERS = ("sgd", "momentum", "adam", "none")
 Option = Union[int, float, bool, str]
 
@@ -50,8 +50,8 @@ class Case:
     backend: str
     batch: int
     """samples per replica and step"""
-    phase: str = "training"
-    precision: str = "fp32"
+    phase: Phase = Phase.TRAINING
+    precision: Precision = Precision.FP32
     device: str = "cpu"
     devices: int = 1
     """devices per node"""
@@ -83,8 +83,7 @@ class Job:
 
     id: str
     case: Case
-    kind: str = "measure"
-    """measure | probe | parity"""
+    kind: JobKind = JobKind.MEASURE
     sweep: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     """variables that must be set before the framework is imported"""
@@ -102,13 +101,13 @@ class ProbeResult:
     """What a probe found out in a process of its own, which it may not survive."""
 
     backend: str
-    precision: str
+    precision: Precision
     device: str
     threads: int
     ran_precision: str
     peak_flops: float
     framework_version: str
-    verdict: str
+    verdict: Verdict
     """whether the machine was ours while the peak was measured"""
     busy_threads: Optional[int] = None
     """that really worked while the peak was measured"""

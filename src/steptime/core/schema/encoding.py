@@ -7,6 +7,8 @@ import json
 import typing
 from typing import Any, TypeVar, Union
 
+from steptime.core.schema.enums import Word
+
 T = TypeVar("T")
 
 
@@ -41,4 +43,6 @@ def _build(kind: Any, value: Any) -> Any:
         hints = typing.get_type_hints(kind)
         known = {f.name for f in dataclasses.fields(kind)}
         return kind(**{k: _build(hints[k], v) for k, v in value.items() if k in known})
+    if isinstance(kind, type) and issubclass(kind, Word):
+        return kind(value)
     return value

@@ -6,22 +6,9 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from steptime.core.schema.case import SCHEMA_VERSION, Case
+from steptime.core.schema.enums import Status, StopReason, Verdict
 from steptime.core.schema.machine import Machine, Software
 from steptime.core.schema.profile import Profile
-
-OK = "ok"
-FAILURES = (
-    "unsupported",
-    "out_of_memory",
-    "illegal_instruction",
-    "crash",
-    "timeout",
-    "cancelled",
-    "wrong_result",
-    "node_failure",
-    "launch_failed",
-)
-VERDICTS = ("clean", "noisy", "contended", "unknown")
 
 
 @dataclass(frozen=True)
@@ -33,8 +20,7 @@ class Steps:
     steady_start: int
     """index of the first step of the steady part"""
     steady_rule: str
-    stopped_by: str
-    """target | steps | seconds"""
+    stopped_by: StopReason
     loss_steps: list[int] = field(default_factory=list)
     """after how many steps the losses were read: between blocks of steps, never inside one"""
     losses: list[Optional[float]] = field(default_factory=list)
@@ -123,7 +109,7 @@ class Cost:
 class Contention:
     """Who else used the machine while the steady steps ran."""
 
-    verdict: str
+    verdict: Verdict
     reason: str
     wall_seconds: float
     cpu_seconds: float
@@ -198,7 +184,7 @@ class Record:
     """One finished case: a measurement or a failure. Immutable once stored."""
 
     id: str
-    status: str
+    status: Status
     case: Case
     started: str
     """UTC, ISO 8601"""

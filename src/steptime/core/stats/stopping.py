@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Optional
 
-from steptime.core.schema import Budget
+from steptime.core.schema import Budget, StopReason
 from steptime.core.stats.interval import effective_steps, mean_interval
 from steptime.core.stats.steady import MINIMUM_WARMUP_STEPS, steady_start
 
@@ -19,26 +20,26 @@ EFFECTIVE_STEPS = 16
 
 
 class Stopping:
-    """Asked after each block of steps; says what stops the case, or an empty string."""
+    """Looks at the steps after each block, until there is a reason to stop."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._next_look = 0
         self._met = 0
 
-    def reason(self, seconds: Sequence[float], spent_seconds: float) -> str:
+    def reason(self, seconds: Sequence[float], spent_seconds: float) -> Optional[StopReason]:
         budget = self._budget
         if len(seconds) >= budget.max_steps:
-            return "steps"
+            return StopReason.STEPS
         if len(seconds) < FEWEST_STEPS:
-            return ""
+            return None
         if spent_seconds >= budget.max_seconds:
-            return "seconds"
+            return StopReason.SECONDS
         if len(seconds) < max(self._next_look, budget.min_steps):
-            return ""
+            return None
         self._next_look = int(len(seconds) * GROWTH) + 1
         steady = seconds[steady_start(seconds) :]
         enough = len(steady) >= budget.min_steps and effective_steps(steady) >= min(EFFECTIVE_STEPS, budget.min_steps)
         met = enough and mean_interval(steady).relative_half_width <= budget.target
         self._met = self._met + 1 if met else 0
-        return "target" if self._met >= LOOKS else ""
+        return StopReason.TARGET if self._met >= LOOKS else None

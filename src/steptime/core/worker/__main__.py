@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from steptime.core.atomic import write_text
-from steptime.core.schema import Job, from_json, to_json
+from steptime.core.schema import Job, JobKind, Status, from_json, to_json
 
 JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
 
@@ -45,7 +45,7 @@ def perform(job: Job, folder: Path) -> int:
     from steptime.core.worker.events import Events
     from steptime.core.worker.process_start import process_birth
 
-    born, several = process_birth(), job.kind != "probe" and job.case.replicas > 1
+    born, several = process_birth(), job.kind != JobKind.PROBE and job.case.replicas > 1
     if several and _leads(job):
         return _lead(job, folder, born)
     events = Events.open()
@@ -58,11 +58,11 @@ def perform(job: Job, folder: Path) -> int:
     except CaseFailed as problem:
         name, content = RECORD, _failure(job, problem.kind, str(problem), born)
     except SteptimeError as problem:
-        name, content = RECORD, _failure(job, "unsupported", str(problem), born)
+        name, content = RECORD, _failure(job, Status.UNSUPPORTED, str(problem), born)
     except ImportError as problem:
         traceback.print_exc()
         message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
-        name, content = RECORD, _failure(job, "launch_failed", message[:500], born)
+        name, content = RECORD, _failure(job, Status.LAUNCH_FAILED, message[:500], born)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
         kind, message = _blamed(problem, meeting) if meeting else _explained(problem)
@@ -82,14 +82,14 @@ def perform(job: Job, folder: Path) -> int:
     return 0
 
 
-def _explained(problem: Exception) -> tuple[str, str]:
+def _explained(problem: Exception) -> tuple[Status, str]:
     """The kind of failure that an exception is, and its message in one line."""
     from steptime.core.worker.limits import is_out_of_memory, memory_words
 
     if is_out_of_memory(problem):
-        return "out_of_memory", memory_words(problem)[:500]
+        return Status.OUT_OF_MEMORY, memory_words(problem)[:500]
     lines = str(problem).strip().splitlines() or [""]
-    return "crash", f"{type(problem).__name__}: {lines[0]}"[:500]
+    return Status.CRASH, f"{type(problem).__name__}: {lines[0]}"[:500]
 
 
 def _leads(job: Job) -> bool:
@@ -119,21 +119,21 @@ def _meeting(job: Job) -> Any:
     return Meeting(rank, job.id, silence_seconds(job.case))
 
 
-def _blamed(problem: Exception, meeting: Any) -> tuple[str, str]:
+def _blamed(problem: Exception, meeting: Any) -> tuple[Status, str]:
     """Of several ranks: another one's failure, if that is what broke this one."""
     found = meeting.blame() if meeting.rank.number == 0 else None
     if found:
         return found.kind, str(found)
     kind, message = _explained(problem)
-    return ("timeout" if "timed out" in message.lower() else kind), message
+    return (Status.TIMEOUT if "timed out" in message.lower() else kind), message
 
 
 def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> tuple[str, Any]:
-    if job.kind == "probe":
+    if job.kind == JobKind.PROBE:
         from steptime.core.worker.probe import probed
 
         return PROBE, probed(job)
-    if job.kind == "parity":
+    if job.kind == JobKind.PARITY:
         from steptime.core.worker.parity import write_parity
 
         write_parity(job, folder, meeting)
@@ -143,7 +143,7 @@ def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> t
     return RECORD, measured(job, events, born, meeting)
 
 
-def _failure(job: Job, kind: str, message: str, born: float) -> Any:
+def _failure(job: Job, kind: Status, message: str, born: float) -> Any:
     from steptime.core.machine.describe import describe
     from steptime.core.schema import Failure, Record
     from steptime.core.worker.process_start import utc

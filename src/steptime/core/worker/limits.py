@@ -10,12 +10,12 @@ from pathlib import Path
 from steptime.core.errors import CaseFailed
 from steptime.core.machine.memory import available_bytes, usable_bytes
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Precision, Status
 
 OUT_OF_MEMORY = re.compile(
     r"out of memory|n[o']t (enough memory|allocate memory)|cannot allocate|bad_alloc|RESOURCE_EXHAUSTED", re.I
 )
-BYTES = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "int8": 1}
+BYTES = {Precision.FP64: 8, Precision.FP32: 4, Precision.TF32: 4, Precision.BF16: 2, Precision.FP16: 2, Precision.INT8: 1}
 
 
 def guard_memory(case: Case) -> None:
@@ -32,7 +32,7 @@ def refuse_hopeless(graph: Graph, case: Case) -> None:
     weights = BYTES[case.precision] * graph.parameter_count
     if case.device == "cpu" and inputs + weights > usable_bytes():
         needs = f"inputs and weights alone take {(inputs + weights) / 1e9:.1f} GB"
-        raise CaseFailed("out_of_memory", f"batch {case.batch}: {needs}, of {usable_bytes() / 1e9:.1f} GB usable")
+        raise CaseFailed(Status.OUT_OF_MEMORY, f"batch {case.batch}: {needs}, of {usable_bytes() / 1e9:.1f} GB usable")
 
 
 def is_out_of_memory(problem: BaseException) -> bool:

@@ -10,7 +10,7 @@ from typing import Callable, Optional
 from steptime.core.backends.base import Program
 from steptime.core.machine import contention
 from steptime.core.machine.contention import Sample
-from steptime.core.schema import Budget
+from steptime.core.schema import Budget, StopReason
 from steptime.core.stats.stopping import Stopping
 
 BLOCK_SECONDS = 0.25
@@ -35,7 +35,7 @@ class Run:
     """(steps done, counters) before the first block and after each"""
     loss_steps: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    stopped_by: str = ""
+    stopped_by: Optional[StopReason] = None
 
 
 Report = Callable[[Sequence[float]], None]

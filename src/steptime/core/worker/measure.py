@@ -21,7 +21,7 @@ from steptime.core.machine.threads import busy_threads, thread_seconds
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights
-from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Steps
+from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.steady import RULE, steady_start
 from steptime.core.stats.summary import summarise
@@ -106,6 +106,7 @@ def _record(
         compile_seconds=max(0.0, run.seconds[0] - summary.p50_seconds) if compiles else None,
     )
     fetching = program.data_seconds.tolist() if isinstance(program, Fed) else []
+    assert run.stopped_by
     record = Record(
         id=job.id,
         status=OK,
@@ -177,7 +178,7 @@ def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[
     )
 
 
-def _contention(run: Run, start: int, case: Case, verdict: str) -> Contention:
+def _contention(run: Run, start: int, case: Case, verdict: Optional[Verdict]) -> Contention:
     """Over the blocks that lie in the steady part, or the last block."""
     inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
     (begin_steps, begin), (end_steps, end) = inside[0], run.samples[-1]
@@ -193,11 +194,11 @@ def _judged(record: Record, run: Run) -> Record:
     """The record with its losses; `wrong_result` if a loss is not a number or an invariant does not hold."""
     for step, loss in zip(run.loss_steps, run.losses):
         if not math.isfinite(loss):
-            return replace(record, status="wrong_result", message=f"the loss is {loss} after step {step}")
+            return replace(record, status=Status.WRONG_RESULT, message=f"the loss is {loss} after step {step}")
     if run.losses:
         record = replace(record, first_loss=run.losses[0], last_loss=run.losses[-1])
     broken = broken_invariant(record)
-    return replace(record, status="wrong_result", message=broken) if broken else record
+    return replace(record, status=Status.WRONG_RESULT, message=broken) if broken else record
 
 
 class _Reporter:

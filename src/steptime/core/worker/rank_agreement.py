@@ -11,7 +11,7 @@ from steptime.core.backends.base import Program
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge
 from steptime.core.models.graph import Graph
-from steptime.core.schema import OK, Record
+from steptime.core.schema import OK, Phase, Record, Status
 from steptime.core.worker.loop import Run
 from steptime.core.worker.ranks import Meeting
 
@@ -25,7 +25,7 @@ def in_agreement(record: Record, run: Run, program: Program, graph: Graph, meeti
         {
             "host": platform.node(),
             "cpu_seconds": end[1].cpu_seconds - begin[1].cpu_seconds,
-            "digest": _digest(program, graph) if record.case.phase == "training" else "",
+            "digest": _digest(program, graph) if record.case.phase == Phase.TRAINING else "",
             "status": record.status,
             "message": record.message,
         }
@@ -41,7 +41,7 @@ def in_agreement(record: Record, run: Run, program: Program, graph: Graph, meeti
         if entry["status"] != OK and record.status == OK:
             record = replace(record, status=entry["status"], message=f"rank {number}: {entry['message']}")
     if len({entry["digest"] for entry in said}) > 1 and record.status == OK:
-        record = replace(record, status="wrong_result", message="the ranks no longer have the same parameters")
+        record = replace(record, status=Status.WRONG_RESULT, message="the ranks no longer have the same parameters")
     return record
 
 

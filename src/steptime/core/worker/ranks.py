@@ -21,7 +21,7 @@ from typing import Any, Optional
 from steptime.core.backends.base import Backend, Team
 from steptime.core.errors import CaseFailed, Unsupported
 from steptime.core.machine.memory import memory_kills
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Status
 
 NAMES = (("RANK", "LOCAL_RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"))
 LONGEST_SILENCE_SECONDS = 300.0
@@ -97,7 +97,9 @@ class Meeting:
                     line, _ = server.accept()
                 except OSError:
                     missing = [str(n) for n in range(1, self.rank.size) if n not in self._lines]
-                    raise CaseFailed("timeout", f"rank {', '.join(missing)} did not come within {self._timeout:g} s") from None
+                    raise CaseFailed(
+                        Status.TIMEOUT, f"rank {', '.join(missing)} did not come within {self._timeout:g} s"
+                    ) from None
                 line.settimeout(self._timeout)
                 hello = _receive(line)
                 if not isinstance(hello, dict) or hello.get("token") != self._token:
@@ -115,7 +117,7 @@ class Meeting:
                 return line
             except OSError as problem:
                 if time.monotonic() > until:
-                    raise CaseFailed("timeout", f"rank 0 was not found at {self.rank.address}: {problem}") from None
+                    raise CaseFailed(Status.TIMEOUT, f"rank 0 was not found at {self.rank.address}: {problem}") from None
                 time.sleep(0.1)
 
     def gather(self, value: Any) -> list[Any]:
@@ -128,7 +130,7 @@ class Meeting:
             self._tell(line, values)
         return values
 
-    def fail(self, kind: str, message: str) -> None:
+    def fail(self, kind: Status, message: str) -> None:
         """Tells the others why this rank will say nothing more."""
         for line in self._lines.values():
             with contextlib.suppress(OSError):
@@ -153,17 +155,17 @@ class Meeting:
         try:
             value = _receive(self._lines[number])
         except socket.timeout:
-            raise CaseFailed("timeout", f"rank {number} did not answer for {self._timeout:g} s") from None
+            raise CaseFailed(Status.TIMEOUT, f"rank {number} did not answer for {self._timeout:g} s") from None
         except (OSError, ValueError):
             raise self._gone(number) from None
         if isinstance(value, dict) and "failed" in value:
-            raise CaseFailed(str(value["failed"]), f"rank {number}: {value['message']}")
+            raise CaseFailed(Status(value["failed"]), f"rank {number}: {value['message']}")
         return value
 
     def _gone(self, number: int) -> CaseFailed:
         if memory_kills() > self._kills:
-            return CaseFailed("out_of_memory", f"rank {number} was killed when the ranks had used up their memory")
-        return CaseFailed("crash", f"rank {number} ended without a word")
+            return CaseFailed(Status.OUT_OF_MEMORY, f"rank {number} was killed when the ranks had used up their memory")
+        return CaseFailed(Status.CRASH, f"rank {number} ended without a word")
 
     def close(self) -> None:
         for line in self._lines.values():

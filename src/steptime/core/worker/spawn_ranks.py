@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from steptime.core.schema import Job
+from steptime.core.schema import Job, JobKind, Status
 from steptime.core.worker.events import VARIABLE
 from steptime.core.worker.ranks import free_port, local_environment
 
 GRACE_SECONDS = 5.0
 TICK_SECONDS = 0.05
 WORKER = "steptime-worker.pyz"
-Failure = tuple[str, str]
+Failure = tuple[Status, str]
 
 
 def run_ranks(job: Job, folder: Path) -> Optional[Failure]:
@@ -28,7 +28,11 @@ def run_ranks(job: Job, folder: Path) -> Optional[Failure]:
     _end(ranks)
     if first is not None:
         return _described(first, ranks[first].returncode, folder)
-    return None if (folder / "record.json").exists() or job.kind != "measure" else ("crash", "the ranks ended and left no record")
+    return (
+        None
+        if (folder / "record.json").exists() or job.kind != JobKind.MEASURE
+        else (Status.CRASH, "the ranks ended and left no record")
+    )
 
 
 def _start(count: int, folder: Path) -> list[subprocess.Popen[bytes]]:
@@ -74,9 +78,14 @@ def _end(ranks: Sequence[subprocess.Popen[bytes]]) -> None:
 def _described(number: int, code: int, folder: Path) -> Optional[Failure]:
     if code >= 0:
         return (
-            None if (folder / "record.json").exists() else ("crash", f"rank {number} ended with exit code {code} and no record")
+            None
+            if (folder / "record.json").exists()
+            else (Status.CRASH, f"rank {number} ended with exit code {code} and no record")
         )
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     if -code == signal.SIGILL:
-        return "illegal_instruction", f"rank {number} killed by {name}: this CPU does not run an instruction that it advertises"
-    return "crash", f"rank {number} killed by {name}"
+        return (
+            Status.ILLEGAL_INSTRUCTION,
+            f"rank {number} killed by {name}: this CPU does not run an instruction that it advertises",
+        )
+    return Status.CRASH, f"rank {number} killed by {name}"

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from steptime.core.schema import Status
+
 QUEUE_FORMAT = "%i|%T|%j|%P|%N|%r"
 ACCOUNT_FIELDS = "JobID,State,ExitCode,DerivedExitCode,NodeList,JobName"
 ENDED = (
@@ -117,28 +119,28 @@ def parse_scontrol(text: str) -> dict[str, str]:
     return dict(re.findall(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", text))
 
 
-def verdict(evidence: Evidence) -> tuple[str, str]:
+def verdict(evidence: Evidence) -> tuple[Status, str]:
     """The kind of failure and what is said of it; the most telling source first. What is unknown is said to be unknown."""
     states = _states(evidence)
     job = f"job {evidence.job}"
     if "OUT_OF_MEMORY" in states or any(code.endswith(f":{OUT_OF_MEMORY_SIGNAL}") for code in _codes(evidence)):
-        return "out_of_memory", f"{job} was ended by its memory limit"
+        return Status.OUT_OF_MEMORY, f"{job} was ended by its memory limit"
     if "TIMEOUT" in states or "DEADLINE" in states:
-        return "timeout", f"{job} reached Slurm's time limit"
+        return Status.TIMEOUT, f"{job} reached Slurm's time limit"
     if "NODE_FAIL" in states or "BOOT_FAIL" in states:
-        return "node_failure", f"a node of {job} failed{_nodes(evidence)}"
+        return Status.NODE_FAILURE, f"a node of {job} failed{_nodes(evidence)}"
     if "PREEMPTED" in states:
-        return "node_failure", f"{job} was preempted by one of higher priority"
+        return Status.NODE_FAILURE, f"{job} was preempted by one of higher priority"
     if "CANCELLED" in states:
         by = evidence.accounted.by if evidence.accounted else ""
-        return "cancelled", f"{job} was cancelled{f' by user {by}' if by else ''}"
+        return Status.CANCELLED, f"{job} was cancelled{f' by user {by}' if by else ''}"
     if evidence.exit_code is not None:
         return _of_exit_code(evidence.exit_code, evidence.limit_seconds, job)
     if not states:
-        return "crash", f"Slurm knows {job} no more and it left no exit code: how it ended is unknown"
+        return Status.CRASH, f"Slurm knows {job} no more and it left no exit code: how it ended is unknown"
     if not evidence.began:
-        return "launch_failed", f"{job} did not start: {_reason(evidence)}"
-    return "crash", f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})"
+        return Status.LAUNCH_FAILED, f"{job} did not start: {_reason(evidence)}"
+    return Status.CRASH, f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})"
 
 
 def is_preemption(message: str) -> bool:
@@ -166,18 +168,18 @@ def _codes(evidence: Evidence) -> Iterable[str]:
         yield evidence.details.get("DerivedExitCode", "")
 
 
-def _of_exit_code(code: int, limit_seconds: float, job: str) -> tuple[str, str]:
+def _of_exit_code(code: int, limit_seconds: float, job: str) -> tuple[Status, str]:
     if code == TIMED_OUT:
-        return "timeout", f"not done after {limit_seconds:g} s"
+        return Status.TIMEOUT, f"not done after {limit_seconds:g} s"
     if code <= 128:
-        return "crash", f"ended with exit code {code} and no record"
+        return Status.CRASH, f"ended with exit code {code} and no record"
     try:
         name = signal.Signals(code - 128).name
     except ValueError:
-        return "crash", f"ended with exit code {code} and no record"
+        return Status.CRASH, f"ended with exit code {code} and no record"
     if name == "SIGILL":
-        return "illegal_instruction", f"killed by {name}: this CPU does not run an instruction that it advertises"
-    return "crash", f"killed by {name}"
+        return Status.ILLEGAL_INSTRUCTION, f"killed by {name}: this CPU does not run an instruction that it advertises"
+    return Status.CRASH, f"killed by {name}"
 
 
 def _nodes(evidence: Evidence) -> str:

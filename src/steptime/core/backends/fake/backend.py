@@ -15,7 +15,7 @@ from steptime import __version__
 from steptime.core.backends.base import Array, Backend, Facts, Program, Team, Weights, option
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.models.graph import Graph
-from steptime.core.schema import PRECISIONS, Case
+from steptime.core.schema import PRECISIONS, Case, Verdict
 
 SIGNALS = {"segv": signal.SIGSEGV, "kill": signal.SIGKILL, "illegal": signal.SIGILL}
 FAILURES = (*SIGNALS, "raise", "oom", "unsupported", "exit", "hang", "stop", "garbage", "flood", "nan", "eat")
@@ -137,8 +137,8 @@ class Fake(Backend):
             raise MemoryError(f"the fake backend has room for batches of {option(self, case, 'largest')}")
         return FakeProgram(case)
 
-    def verdict(self, case: Case) -> str:
-        return str(option(self, case, "verdict")) or "unknown"
+    def verdict(self, case: Case) -> Verdict:
+        return Verdict(option(self, case, "verdict") or Verdict.UNKNOWN)
 
     def facts(self, case: Case) -> Facts:
         return Facts("fake", __version__, case.threads, case.precision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steptime import __version__
 from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
 from steptime.core.models.graph import Graph
-from steptime.core.schema import PRECISIONS, Case
+from steptime.core.schema import PRECISIONS, Case, Verdict
 
 
 class NullProgram(Program):
@@ -27,8 +27,8 @@ class Null(Backend):
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return NullProgram()
 
-    def verdict(self, case: Case) -> str:
-        return "unknown"  # nothing is computed that could be disturbed
+    def verdict(self, case: Case) -> Verdict:
+        return Verdict.UNKNOWN  # nothing is computed that could be disturbed
 
     def facts(self, case: Case) -> Facts:
         return Facts("null", __version__, case.threads, case.precision)
