@@ -14,7 +14,7 @@ class VegaBundle(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
-            return  # made on first use, and cached: see steptime/guide/vega.py
+            return  # made on first use, and cached: see steptime/guide/web/vega.py
         import vl_convert
 
         made = Path(self.directory) / "vega.js.gz"

@@ -17,7 +17,7 @@ import msgspec
 
 from steptime.core.schema import Case, Printed, Record, Software, Source
 from steptime.guide.engine import Guide
-from steptime.guide.state import View
+from steptime.guide.view.view import View
 from steptime.store import tables
 from steptime.store.files import Store
 from steptime.store.segments import Segments

@@ -3,8 +3,8 @@
 `python -m tests.guide.golden` writes them.
 
 golden.json: {"rows": index rows, "cases": [{"kind", "query", "expected"}]}; `kind` is query, facets, coverage,
-scaling or compare, `expected` the answer as `steptime.guide.results.plain` gives it, without the view. docs/guide-query.md is
-the definition.
+scaling or compare, `expected` the answer as `steptime.guide.query.results.plain` gives it, without the view.
+docs/guide-query.md is the definition.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from steptime.guide.engine import Guide
-from steptime.guide.results import plain
-from steptime.guide.state import View
+from steptime.guide.query.results import plain
+from steptime.guide.view.view import View
 from steptime.store.files import Store
 from steptime.store.index import row_of
 from tests.guide.conftest import everything, run

@@ -35,12 +35,12 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
 
     Prints a table of the points; with -o, writes a picture or the data instead.
     """
+    from steptime.guide.charts.theme import theme as known_theme
     from steptime.guide.engine import Guide
-    from steptime.guide.export import suffix_of
-    from steptime.guide.notebook import Drawn, answer_of
-    from steptime.guide.results import plain
-    from steptime.guide.state import View
-    from steptime.guide.theme import theme as known_theme
+    from steptime.guide.query.results import plain
+    from steptime.guide.sharing.export import suffix_of
+    from steptime.guide.sharing.notebook import Drawn, answer_of
+    from steptime.guide.view.view import View
 
     view = View.parse(url.rpartition("?")[2]) if url else _view(**said)
     suffix = suffix_of(output) if output else ""
@@ -64,8 +64,8 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
 
 
 def _view(**said: Any) -> Any:
-    from steptime.guide import notation
-    from steptime.guide.state import Series, View, checked
+    from steptime.guide.view import notation
+    from steptime.guide.view.view import Series, View, checked
 
     return checked(
         View(
@@ -88,7 +88,7 @@ def _view(**said: Any) -> Any:
 
 def _print(answer: Any, size: int) -> None:
     from steptime.cli.printing import table
-    from steptime.guide.export import table as rows_of
+    from steptime.guide.sharing.export import table as rows_of
 
     header, rows = rows_of(answer)
     if not rows:

@@ -33,11 +33,11 @@ def command(
     A and B are ids of runs (or `last`), or filters such as 'framework=PyTorch; precision=fp32', which may have a name in
     front: 'torch: framework=PyTorch'.
     """
-    from steptime.guide.compare import compare
     from steptime.guide.engine import Guide
-    from steptime.guide.export import suffix_of
-    from steptime.guide.notebook import Drawn
-    from steptime.guide.results import plain
+    from steptime.guide.kinds.compare import compare
+    from steptime.guide.query.results import plain
+    from steptime.guide.sharing.export import suffix_of
+    from steptime.guide.sharing.notebook import Drawn
 
     failing = [verdict for verdict in (part.strip() for part in fail_on.split(",")) if verdict]
     for verdict in failing:
@@ -60,8 +60,8 @@ def command(
 
 
 def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], contended: bool) -> Any:
-    from steptime.guide import notation
-    from steptime.guide.state import Series, View, checked
+    from steptime.guide.view import notation
+    from steptime.guide.view.view import Series, View, checked
 
     if len(sides) < 2:
         raise UsageError("compare takes two or more runs or filters; `steptime list` shows ids")
@@ -93,8 +93,8 @@ def _margin(text: str) -> float:
 
 def _print(found: Any) -> None:
     from steptime.cli.printing import table
-    from steptime.guide.dimensions import measure
-    from steptime.guide.theme import shown, status_words
+    from steptime.guide.charts.theme import shown, status_words
+    from steptime.guide.view.dimensions import measure
 
     of = measure(found.view.y)
     header = (

@@ -36,7 +36,7 @@ def command(port: int, host: str, token: str, accept: bool, opening: bool | None
     """
     import uvicorn
 
-    from steptime.guide.app import application
+    from steptime.guide.server.app import application
 
     store = open_store(store_path)
     token = token or ("" if host in LOOPBACK and not accept else secrets.token_urlsafe(18))

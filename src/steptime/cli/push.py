@@ -16,7 +16,7 @@ from steptime.core.errors import SteptimeError, UsageError
 
 if TYPE_CHECKING:
     from steptime.core.schema import Record
-    from steptime.guide.upload import Receipt
+    from steptime.guide.server.upload import Receipt
     from steptime.store.files import Store
 
 MOST_NAMED = 20
@@ -38,7 +38,7 @@ def command(
     URL is what the guide printed. Records go with their steps and logs. What is there already is left as it is, so the same
     command goes on where it was interrupted; a record that differs from one of the same id is refused.
     """
-    from steptime.guide.push import push, target_of
+    from steptime.guide.sharing.push import push, target_of
 
     store = open_store(store_path)
     target = target_of(url, _token(token, token_file, url))

@@ -25,9 +25,9 @@ def command(output: str, title: str, filters: tuple[str, ...], details: int, as_
     It needs no server and no network, opens from a folder, an e-mail or a web page, and is the guide: axes, filters,
     groups, scaling, comparisons. 10,000 runs take less than 2 MB.
     """
-    from steptime.guide import report
     from steptime.guide.engine import Guide
-    from steptime.guide.notation import canonical, filter_of
+    from steptime.guide.sharing import report
+    from steptime.guide.view.notation import canonical, filter_of
 
     store = open_store(store_path)
     guide = Guide(store)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from steptime.guide.notebook import Results
+    from steptime.guide.sharing.notebook import Results
 
 
 def open(folder: str | Path = "steptime-results") -> Results:  # noqa: A001 - guide.open reads as what it does
     """The results in a folder, to be asked."""
-    from steptime.guide.notebook import Results
+    from steptime.guide.sharing.notebook import Results
 
     return Results(folder)

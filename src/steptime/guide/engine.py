@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.guide import compare, coverage, facets, query, runs, scaling
-from steptime.guide.results import Comparison, Coverage, Facet, Result, RunList, Scaling
-from steptime.guide.state import View
+from steptime.guide.kinds import compare, coverage, scaling
+from steptime.guide.query import facets, runs
+from steptime.guide.query import points as query
+from steptime.guide.query.results import Comparison, Coverage, Facet, Result, RunList, Scaling
+from steptime.guide.view.view import View
 from steptime.store.files import Damaged, Store
 from steptime.store.segments import Segments
 from steptime.store.snapshot import Snapshot

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from steptime.guide import assets
+from steptime.guide.web import assets
 
 ENTRIES = ("page", "report")
 

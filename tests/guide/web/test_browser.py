@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from steptime.core.schema import Case
-from steptime.guide.theme import THEMES
+from steptime.guide.charts.theme import THEMES
 from tests.guide.demo import HOSTILE, record
 
 pytestmark = pytest.mark.real

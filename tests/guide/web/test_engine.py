@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from steptime.guide import assets
-from steptime.guide.dimensions import DIMENSIONS, MEASURES
-from steptime.guide.results import plain
+from steptime.guide.query.results import plain
+from steptime.guide.view.dimensions import DIMENSIONS, MEASURES
+from steptime.guide.web import assets
 
 pytestmark = pytest.mark.real
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from steptime.guide.app import application
-from steptime.guide.state import PARAMETERS
+from steptime.guide.server.app import application
+from steptime.guide.view.view import PARAMETERS
 
 ATTACKS = (
     "'; DROP TABLE runs; --",

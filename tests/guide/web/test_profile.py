@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from steptime.guide.answers import run_answer
 from steptime.guide.engine import Guide
+from steptime.guide.server.answers import run_answer
 from steptime.importing.recognise import read
 from steptime.store.files import Store
 from tests.guide.web.conftest import Visit

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.schema import Case, case_key
-from steptime.guide import report
 from steptime.guide.engine import Guide
+from steptime.guide.sharing import report
 from steptime.store.files import Store
 from tests.guide.demo import HOSTILE, failure, record
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from steptime.guide import assets, steps, warnings
-from steptime.guide.theme import THEMES
+from steptime.guide.charts import steps
+from steptime.guide.charts.theme import THEMES
+from steptime.guide.query import warnings
+from steptime.guide.web import assets
 
 pytestmark = pytest.mark.real
 SIZE = ("width", "height", "columns", "autosize", "title", "$schema")
@@ -107,7 +109,7 @@ def test_the_page_draws_what_the_command_line_writes(page, server, written, name
 def opened(page: Any, store: Any, path: Path) -> Any:
     """The report of the store, made and shown."""
     from steptime.guide.engine import Guide
-    from steptime.guide.report import report as made
+    from steptime.guide.sharing.report import report as made
 
     guide = Guide(store)
     guide.refresh()

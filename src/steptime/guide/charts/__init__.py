@@ -1,0 +1,1 @@
+"""From figures to Vega-Lite: specifications as templates, the values that fill them, and themes."""

@@ -1,0 +1,145 @@
+"""The chart of a view: what an answer puts into the form (layers.py), and how large it is when nobody says. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from steptime.guide.charts.chart_template import form
+from steptime.guide.charts.spec_template import Spec, fill
+from steptime.guide.charts.theme import look_of, status_words
+from steptime.guide.query.results import Result
+from steptime.guide.query.warnings import MOST_FACETS, drawn
+from steptime.guide.view.dimensions import dimension, measure
+from steptime.guide.view.view import View
+
+GEOMETRIC_MEAN = "geometric mean"
+UNKNOWN = "unknown"
+MOST_BARS, MOST_WORDS, MOST_TICKS = 120, 60, 12
+LABEL_ROOM = 46
+"""pixels that a bar needs for its figure to fit above it"""
+LONGEST_NAME = 37
+"""letters of a name in the legend; more are cut off"""
+LETTER = 7.5
+"""pixels of a letter of an axis, about"""
+LINE_ROOM = 19
+"""pixels from one slanted name to the next at which they can be read"""
+
+
+def spec(result: Result, look: str = "light", **layout: Any) -> Spec:
+    """The chart of a view, whole."""
+    return fill(open_spec(result), {**look_of(look), **natural(result), **layout})  # type: ignore[no-any-return]
+
+
+def open_spec(result: Result) -> Spec:
+    """The chart of a view but for its theme and its size."""
+    return fill(form(), values(result))  # type: ignore[no-any-return]
+
+
+def natural(result: Result) -> dict[str, Any]:
+    """The size of a chart that nobody has told how much room there is."""
+    many = len(drawn(result))
+    if _faceted(result):
+        return {"titled": True, "fitted": False, "columns": 3, "width": 300 if many < 12 else 420, "height": 220,
+                "entries": entries(1000, result.series)}  # fmt: skip
+    bars = max(many + (_named(result.view) and bool(result.means)), 1) * max(len(result.series), 1)
+    width = int(min(max(bars * LABEL_ROOM + 60, 420), 1000))
+    return {
+        "titled": True,
+        "fitted": False,
+        "columns": 1,
+        "width": width,
+        "height": 320,
+        "entries": entries(width, result.series),
+    }
+
+
+def entries(width: int, names: Sequence[str]) -> int:
+    """How many names of the legend go side by side."""
+    return max(1, width // (7 * min(max([4, *map(len, names)]), LONGEST_NAME) + 34))
+
+
+def heading(view: View) -> str:
+    label = measure(view.y).label
+    per = "" if view.series or not view.group else f", per {' and '.join(dimension(g).label for g in view.group)}"
+    return f"{label[0].upper()}{label[1:]} by {dimension(view.x).label}{per}"
+
+
+def subtitle(result: Result) -> str:
+    """What the figures are."""
+    view, of = result.view, measure(result.view.y)
+    runs = f"{result.runs:,} run{'' if result.runs == 1 else 's'}"
+    if view.baseline:
+        parts = [f"relative to {view.baseline} = 1", f"{of.better} is better", runs]
+    else:
+        parts = [of.unit if of.form == "number" else "", f"{of.better} is better"]
+        parts += ["best run of each" if view.agg == "best" else f"{view.agg} of each", runs]
+    return " · ".join(filter(None, [*parts, "95% intervals" if any(p.low is not None for p in result.points) else ""]))
+
+
+def chosen(view: View) -> str:
+    """Which runs they come from."""
+    words = (f"{dimension(k).label}: {', '.join(v[:3])}{' …' if len(v) > 3 else ''}" for k, v in view.filters)
+    return " · ".join(words)[:160]
+
+
+def rows(result: Result) -> list[dict[str, Any]]:
+    """The data of a chart; `point` is the place of a row among the points of the answer."""
+    view = result.view
+    named, numeric, faceted = _named(view), dimension(view.x).kind == "number", _faceted(result)
+    label = measure(view.y).label
+    found = []
+    shown, xs = set(result.facets[:MOST_FACETS]), set(drawn(result))
+    for i, p in enumerate(result.points):
+        if p.facet not in shown or p.x not in xs:
+            continue
+        row = {"x": float(p.x) if numeric else p.x or UNKNOWN, "series": p.series or label, "value": p.value, "low": p.low,
+               "high": p.high, "runs": p.runs, "status": status_words(p.status), "point": i}  # fmt: skip
+        if p.configurations > 1 and p.mixes:
+            row["mixes"] = ", ".join(f"{count} × {dimension(name).label}" for name, count in p.mixes.items())
+        found.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)
+    for mean in (m for m in result.means if named and m.facet in shown):
+        row = {"x": GEOMETRIC_MEAN, "series": mean.series or label, "value": mean.value, "low": None, "high": None,
+               "runs": mean.n, "status": f"over {mean.n} of {mean.of}"}  # fmt: skip
+        found.append({**row, "facet": mean.facet or UNKNOWN} if faceted else row)
+    return found
+
+
+def values(result: Result) -> dict[str, Any]:
+    """What the answer puts into the form: data, words, orders, and which parts there are."""
+    view, of, by = result.view, measure(result.view.y), dimension(result.view.x)
+    data, named, faceted, relative = rows(result), _named(view), _faceted(result), bool(view.baseline)
+    names = [s or of.label for s in result.series]
+    xs: list[Any] = [x or UNKNOWN for x in drawn(result)] + [GEOMETRIC_MEAN] * (named and bool(result.means))
+    if by.kind == "number":
+        xs = [float(x) for x in result.xs]
+    unit = f"× {view.baseline}" if relative else of.unit if of.form == "number" else ""
+    without = sum(row["value"] is None or ("y" in view.log and row["value"] <= 0) for row in data)
+    wide = "child_width" if faceted else "width"
+    letters = max(map(len, xs), default=0) * len(xs) if named else 0
+    return {
+        "rows": data, "xs": xs, "series": names, "facets": [f or UNKNOWN for f in result.facets[:MOST_FACETS]],
+        "heading": heading(view), "subtitle": list(filter(None, [subtitle(result), chosen(view)])),
+        "x_title": by.label, "y_title": f"{of.label} ({unit})" if unit else of.label,
+        "legend_title": ", ".join(dimension(d).label for d in view.group) or None,
+        "named": named, "dated": by.kind == "date", "faceted": faceted, "relative": relative,
+        "many": len(names) > 1, "legend": names not in ([], [of.label]),
+        "bars": named and "y" not in view.log and len(data) <= MOST_BARS,
+        "log_x": "x" in view.log and by.kind == "number" and min(xs, default=0) > 0, "log_y": "y" in view.log,
+        "flat": not any(row["value"] for row in data), "few": len(xs) <= MOST_TICKS,
+        "intervals": any(row["low"] is not None for row in data),
+        "gaps": without > 0 and (not named or without <= MOST_WORDS),
+        "percent": of.form == "percent" and not relative, "bytes": of.form == "bytes" and not relative,
+        "ratio": of.form == "ratio" or relative,
+        "slanted": f"{wide} < {math.ceil(LETTER * letters)}", "roomy": f"{wide} >= {LABEL_ROOM * len(xs) * len(names)}",
+        "crowded": f"{wide} < {LINE_ROOM * len(xs)}",
+    }  # fmt: skip
+
+
+def _named(view: View) -> bool:
+    return dimension(view.x).kind == "text"
+
+
+def _faceted(result: Result) -> bool:
+    return bool(result.view.facet) and len(result.facets) > 1

@@ -1,0 +1,204 @@
+"""Two or more runs, or groups of runs, against the first of them: by how much, how sure, and what else is not the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from steptime.analysis import comparison
+from steptime.analysis.comparison import MARGIN, Estimate
+from steptime.core.errors import UsageError
+from steptime.core.schema import OK
+from steptime.guide.query.differing import between_groups, between_records
+from steptime.guide.query.filter_sql import Select, narrowed
+from steptime.guide.query.results import Comparison, Difference, Side
+from steptime.guide.query.runs import record, unknown_run
+from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
+from steptime.guide.view.view import View
+from steptime.store.files import Store
+from steptime.store.flatten import DIMENSIONS
+from steptime.store.snapshot import Snapshot
+
+MOST_IDS = 20
+MOST_RUNS = 100_000
+KEYS = tuple(d for d in DIMENSIONS if d not in ("software",))
+"""what must be the same for two runs to be compared with each other, where both sides have several configurations"""
+WORDS = {
+    ("more", "higher"): "faster",
+    ("less", "higher"): "slower",
+    ("more", "lower"): "slower",
+    ("less", "lower"): "faster",
+}
+
+
+@dataclass
+class Group:
+    name: str
+    named: frozenset[str] = frozenset()
+    """dimensions that the side is defined by"""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """measured runs: id, config, dimensions, value, low, high"""
+    failed: list[dict[str, Any]] = field(default_factory=list)
+    """runs without a figure"""
+    statuses: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    @property
+    def configurations(self) -> int:
+        return len({row["config"] for row in self.rows})
+
+
+def compare(snapshot: Snapshot, store: Store, view: View, margin: float = MARGIN) -> Comparison:
+    """view.runs, else view.series; the first is what the others are compared with."""
+    of = measure(view.y)
+    if of.name not in STORED_MEASURES:
+        raise UsageError(f"compare takes a measure of single runs: {', '.join(STORED_MEASURES)}; got '{of.name}'")
+    groups = [_of_run(snapshot, view, name) for name in view.runs] or [
+        replace(_of_filters(snapshot, view, s.name, narrowed(view.filters, s.filters)), named=frozenset(dict(s.filters)))
+        for s in view.series
+    ]
+    if len(groups) < 2:
+        raise UsageError("compare takes at least two runs (run=A,B) or two named series")
+    sides = [_side(group) for group in groups]
+    differences = [_difference(groups[0], other, of, margin) for other in groups[1:]]
+    if all(len(side.run_ids) == 1 and side.runs <= 1 for side in sides):
+        differing = between_records([record(snapshot, store, side.run_ids[0]) for side in sides])
+    else:
+        differing = between_groups([group.rows or group.failed for group in groups])
+    return Comparison(view, tuple(sides), tuple(differences), tuple(differing), tuple(_warnings(view, groups)))
+
+
+def _of_run(snapshot: Snapshot, view: View, name: str) -> Group:
+    """By id; a run that was asked for by name counts even if it was contended."""
+    select = Select(view)
+    group = _filled(snapshot, view, name, f"id = {select.bind(name)}", select)
+    if not group.statuses:
+        raise unknown_run(snapshot, name)
+    return group
+
+
+def _of_filters(snapshot: Snapshot, view: View, name: str, filters: Any) -> Group:
+    select = Select(view)
+    where = select.where(filters) + ("" if view.contended else " AND NOT contended")
+    return _filled(snapshot, view, name, where, select)
+
+
+def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Select) -> Group:
+    names = ("id", "config", "status", "verdict", "labels", *DIMENSIONS)
+    low, high = _ends(view.y)
+    columns = ", ".join([*names, view.y, low, high])
+    query = f"SELECT {columns} FROM runs WHERE {where} ORDER BY started DESC, id DESC LIMIT {MOST_RUNS}"
+    group = Group(name)
+    for row in snapshot.ask(query, select.parameters):
+        found = dict(zip((*names, "value", "low", "high"), row, strict=True))
+        group.statuses[found["status"]] += 1
+        if found["status"] == OK and found["value"]:
+            group.rows.append(found)
+        else:
+            group.failed.append(found)
+    return group
+
+
+def _ends(name: str) -> tuple[str, str]:
+    if name == "throughput":
+        return "ci_low", "ci_high"
+    if name == "batch_time_ms":
+        return "effective_batch * 1e3 / ci_high", "effective_batch * 1e3 / ci_low"
+    return "NULL", "NULL"
+
+
+def _estimate(rows: Sequence[dict[str, Any]]) -> Estimate:
+    if len(rows) == 1:
+        return comparison.of_interval(rows[0]["value"], rows[0]["low"], rows[0]["high"])
+    return comparison.of_runs([row["value"] for row in rows])
+
+
+def _side(group: Group) -> Side:
+    ids = tuple(row["id"] for row in group.rows or group.failed)[:MOST_IDS]
+    if not group.rows:
+        status = max(group.statuses, key=lambda s: group.statuses[s], default=NOT_RUN)
+        return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == OK else status)
+    found = comparison.interval(_estimate(group.rows))
+    one = group.configurations == 1
+    return Side(
+        group.name,
+        found.value,
+        found.low if one else None,
+        found.high if one else None,
+        len(group.rows),
+        group.configurations,
+        ids,
+    )
+
+
+def _difference(first: Group, other: Group, of: Measure, margin: float) -> Difference:
+    pairs = list(_pairs(first, other))
+    if not pairs:
+        words = "nothing to compare: they have no configuration in common" if first.rows and other.rows else "no figure"
+        return Difference(other.name, None, None, None, "no figure", f"{other.name}: {words}", "")
+    found = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
+    judged = comparison.verdict(found, margin)
+    judged = WORDS.get((judged, of.better), judged)
+    return Difference(
+        other.name, found.value, found.low, found.high, judged, _words(other, first, found, judged, of), _basis(pairs)
+    )
+
+
+def _pairs(first: Group, other: Group) -> Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
+    """Runs to be held against each other. One configuration on each side: those. Else by what both sides have in common."""
+    if not first.rows or not other.rows:
+        return
+    if first.configurations == other.configurations == 1:
+        yield first.rows, other.rows
+        return
+    named = {*first.named, *other.named}
+    shared = [d for d in KEYS if d not in named and not _apart(first.rows, other.rows, d)]
+    left, right = _by(first.rows, shared), _by(other.rows, shared)
+    yield from ((left[key], right[key]) for key in left if key in right)
+
+
+def _apart(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether each side has one value of it, and not the same: then that is what is compared, or comes with it."""
+    values, others = {row[name] for row in one}, {row[name] for row in other}
+    return len(values) == len(others) == 1 and values != others
+
+
+def _by(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in names)].append(row)
+    return found
+
+
+def percent(factor: float) -> str:
+    change = 100 * (factor - 1)
+    return f"{factor:.3g} times" if factor >= 2 else f"{abs(change):.2g}% {'more' if change >= 0 else 'less'}"
+
+
+def _words(other: Group, first: Group, found: comparison.Ratio, judged: str, of: Measure) -> str:
+    label = of.label
+    said = (
+        f"{other.name} has {percent(found.value)} {label} than {first.name}"
+        if found.value < 2
+        else (f"{other.name} has {found.value:.3g} times the {label} of {first.name}")
+    )
+    if found.low is None or found.high is None:
+        return f"{judged}: {said}; there is no interval to judge it by"
+    return f"{judged}: {said} (95% interval of the ratio {found.low:.4g} to {found.high:.4g})"
+
+
+def _basis(pairs: Sequence[tuple[list[Any], list[Any]]]) -> str:
+    fewest = min(len(side) for pair in pairs for side in pair)
+    many = f"{len(pairs)} configurations that both have; " if len(pairs) > 1 else ""
+    if fewest == 1:
+        return f"{many}single runs: the interval covers the steps of a run, not what differs from run to run"
+    return f"{many}at least {fewest} runs on each side: the interval covers what differs from run to run"
+
+
+def _warnings(view: View, groups: Sequence[Group]) -> Iterable[str]:
+    for group in groups:
+        if view.runs and any(row["verdict"] == "contended" for row in group.rows):
+            yield f"{group.name} was contended: something else used the machine"
+        if group.configurations > 1:
+            yield f"{group.name} has {group.configurations} configurations; only those that both sides have are compared"

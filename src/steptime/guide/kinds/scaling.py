@@ -1,0 +1,151 @@
+"""The same thing on more and more devices: throughput, speed-up, efficiency, and the ideal line where there is one to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from steptime.core.schema import OK
+from steptime.guide.query import measure_sql as figures
+from steptime.guide.query.filter_sql import Select, narrowed
+from steptime.guide.query.points import UNKNOWN, most_telling
+from steptime.guide.query.relative import ratio
+from steptime.guide.query.results import Point, Scaling, ScalingLine, ScalingPoint
+from steptime.guide.query.warnings import counted, left_out
+from steptime.guide.view.dimensions import dimension, in_order
+from steptime.guide.view.notation import Filters
+from steptime.guide.view.view import View
+from steptime.store.snapshot import Snapshot
+
+MOST_LINES = 20
+
+
+@dataclass
+class Line:
+    """Runs that differ only in how many devices they used, by their number."""
+
+    values: dict[str, str]
+    named: str
+    points: dict[int, tuple[float, float | None, float | None, int]] = field(default_factory=dict)
+    endings: dict[int, dict[str, int]] = field(default_factory=dict)
+    shown: set[int] = field(default_factory=set)
+
+    def add(
+        self,
+        devices: int,
+        status: str,
+        n: int,
+        shown: bool,
+        value: float | None,
+        low: float | None,
+        high: float | None,
+        counted: int,
+    ) -> None:
+        endings = self.endings.setdefault(devices, {})
+        endings[status] = endings.get(status, 0) + n
+        if shown:
+            self.shown.add(devices)
+        if status == OK and value is not None and (devices not in self.points or value > self.points[devices][0]):
+            self.points[devices] = (value, low, high, int(counted))
+
+
+def scaling(snapshot: Snapshot, view: View) -> Scaling:
+    """One line for each thing that was run, named by the group and by whatever else tells lines apart."""
+    lines: list[Line] = []
+    contended = 0
+    named = [(s.name, narrowed(view.filters, s.filters)) for s in view.series] or [("", view.filters)]
+    for name, filters in named:
+        found, left_out = _lines(snapshot, view, name, filters)
+        lines += found
+        contended += left_out
+    lines = [line for line in lines if line.shown - {1}]  # what ran on one device only has nothing to say here
+    apart = [d for d in _columns(view) if d != "backend" and len({line.values[d] for line in lines}) > 1]
+    shown = [d for d in view.group if view.resolved(d) in _columns(view)]
+    shown += [d for d in apart if d not in {view.resolved(s) for s in shown} and d != view.resolved("batch")]
+    batches = view.resolved("batch") in apart
+    order = {
+        d: in_order(dimension(d), {line.values[view.resolved(d)] for line in lines}) for d in [*shown, view.resolved("batch")]
+    }
+    lines.sort(key=lambda line: [order[d].index(line.values[view.resolved(d)]) for d in order])
+    kept = lines[:MOST_LINES]
+    made = [_made(view, line, name) for line, name in zip(kept, _names(view, kept, shown, batches), strict=True)]
+    return Scaling(view, tuple(made), tuple(_warnings(view, made, len(lines), contended)), contended)
+
+
+def _columns(view: View) -> list[str]:
+    return [*figures.MATCHING, view.resolved("batch")]
+
+
+def _lines(snapshot: Snapshot, view: View, name: str, filters: Filters) -> tuple[list[Line], int]:
+    """Filters on what grows with the number of devices hide points, never the run on one device they are measured against."""
+    select = Select(view)
+    speed = figures.stored("throughput", "max" if view.agg == "best" else view.agg)
+    columns = _columns(view)
+    texts = ", ".join(f"{select.text(c)} AS c{i}" for i, c in enumerate(columns))
+    keys = ", ".join(f"c{i}" for i in range(len(columns)))
+    growing = select.where(tuple(f for f in filters if f not in figures.steady_filters(view, filters)))
+    rows = f"""SELECT {texts}, {growing} AS shown, replicas, status, contended, n,
+        {speed.value} AS v, {speed.low} AS lo, {speed.high} AS hi, {speed.count} AS c
+        FROM {select.source(figures.steady_filters(view, filters))} WHERE replicas = 1 OR (replicas > 1 AND {growing})"""
+    sums = f"""SELECT {keys}, shown, replicas, status, contended, max(v), arg_max(lo, v), arg_max(hi, v), sum(c), sum(n)
+        FROM rows GROUP BY ALL"""
+    lines: dict[tuple[str, ...], Line] = {}
+    contended = 0
+    for row in snapshot.ask(f"WITH rows AS ({rows}) {sums}", select.parameters):
+        key, (shown, devices, status, disturbed, *figures_, n) = row[: len(columns)], row[len(columns) :]
+        if disturbed and not view.contended:
+            contended += int(n) if shown else 0
+            continue
+        line = lines.setdefault(key, Line(dict(zip(columns, key, strict=True)), name))
+        line.add(devices, status, int(n), shown, *figures_)
+    return list(lines.values()), contended
+
+
+def _names(view: View, lines: list[Line], shown: list[str], batches: bool) -> list[str]:
+    """Without what is not known, unless two would then have one name."""
+
+    def name(line: Line, unknown: str) -> str:
+        values = [line.values[view.resolved(d)] or unknown for d in shown]
+        batch = line.values[view.resolved("batch")] or unknown
+        return ", ".join(filter(None, [line.named, *values, f"batch {batch}" if batches and batch else ""])) or UNKNOWN * bool(
+            shown
+        )
+
+    short = [name(line, "") for line in lines]
+    return short if len(set(short)) == len(short) else [name(line, UNKNOWN) for line in lines]
+
+
+def _made(view: View, line: Line, name: str) -> ScalingLine:
+    batch = line.values[view.resolved("batch")]
+    base = line.points.get(1)
+    points = [_point(line, devices, base) for devices in sorted(line.shown)]
+    return ScalingLine(name, int(batch or 0), tuple(points), base[0] if base else None)
+
+
+def _point(line: Line, devices: int, base: Any) -> ScalingPoint:
+    found = line.points.get(devices)
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("speedup", "speedup_low", "speedup_high", "efficiency", "efficiency_low", "efficiency_high")
+    )
+    if found is None:
+        status = most_telling(line.endings[devices], 0)
+        return ScalingPoint(devices, None, None, None, base[0] * devices if base else None, **nothing, runs=0, status=status)
+    value, low, high, runs = found
+    if base:
+        up = ratio(Point("", value=value, low=low, high=high), Point("", value=base[0], low=base[1], high=base[2]))
+        up = up if devices > 1 else (1.0, None, None)
+        share = tuple(None if u is None else u / devices for u in up)
+        nothing = dict(zip(nothing, (*up, *share), strict=True))
+    return ScalingPoint(devices, value, low, high, base[0] * devices if base else None, **nothing, runs=runs)
+
+
+def _warnings(view: View, made: list[ScalingLine], total: int, contended: int) -> list[str]:
+    found = []
+    alone = sum(line.base is None for line in made)
+    if alone:
+        found.append(f"{counted(alone, 'line', 'have')} no run on one device, so no speed-up, no efficiency and no ideal line")
+    if total > len(made):
+        found.append(f"{total - len(made)} of {total} lines are not shown; filter to choose")
+    if contended:
+        found.append(left_out(contended))
+    return found

@@ -1,0 +1,1 @@
+"""The guide as a web application."""

@@ -1,0 +1,100 @@
+"""What the browser asks and what it is told: plain values, ready for JSON. Reads, never writes; no path comes from outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from steptime.core.errors import UsageError
+from steptime.core.schema import Record
+from steptime.guide.charts import chart_values as charts
+from steptime.guide.charts import panels, steps
+from steptime.guide.engine import Guide
+from steptime.guide.query.filter_sql import RUN_COLUMNS
+from steptime.guide.query.logs import log_of
+from steptime.guide.query.results import Facet, plain
+from steptime.guide.view.dimensions import DIMENSIONS, MEASURES, dimension
+from steptime.guide.view.view import View, from_pairs
+from steptime.plan.repeat import repeat_command
+from steptime.store.files import Store
+from steptime.store.index import row_of
+
+Answer = dict[str, Any]
+MOST_ROWS = 500
+MOST_LABELS = 20
+
+
+def meta(guide: Guide) -> Answer:
+    """What there is to ask about: dimensions with how many values each has, measures, the number of runs."""
+    counted = [name for name in DIMENSIONS if name not in RUN_COLUMNS] + guide.labels()[:MOST_LABELS]
+    facets = {f.dimension: f for f in guide.facets(View(contended=True), counted)}
+    names = [*DIMENSIONS, *(name for name in facets if name not in DIMENSIONS)]
+    return {
+        "store": str(guide.store.root),
+        "runs": guide.size,
+        "version": guide.version,
+        "dimensions": [_dimension(name, facets.get(name)) for name in names],
+        "measures": [plain(m) for m in MEASURES.values()],
+        "damaged": [{"file": d.path.name, "reason": d.reason} for d in guide.damaged],
+    }
+
+
+def _dimension(name: str, facet: Facet | None) -> Answer:
+    """Dimensions of single runs are not counted, which would mean reading them all."""
+    of = dimension(name)
+    return {"name": name, "label": of.label, "kind": of.kind, "values": len(facet.values) + facet.more if facet else 2}
+
+
+def view_answer(guide: Guide, view: View) -> Answer:
+    """The answer, and its chart but for size and theme, which are the reader's."""
+    if view.kind == "scaling":
+        scaling = guide.scaling(view)
+        return {"scaling": plain(scaling), "spec": panels.open_scaling(scaling)}
+    if view.kind == "coverage":
+        return {"coverage": plain(guide.coverage(view))}
+    if view.kind == "compare":
+        return {"comparison": plain(guide.compare(view))}
+    result = guide.query(view)
+    return {"result": plain(result), **({"spec": charts.open_spec(result)} if view.kind == "chart" else {})}
+
+
+def facets_answer(guide: Guide, view: View) -> list[Answer]:
+    return [plain(facet) for facet in guide.facets(view)]
+
+
+def runs_answer(guide: Guide, pairs: list[tuple[str, str]]) -> Answer:
+    """The runs of a view, some at a time."""
+    own = {"limit", "offset"}
+    given = {key: value for key, value in pairs if key in own}
+    view = from_pairs([(k, v) for k, v in pairs if k not in own])
+    limit, offset = _number(given, "limit", 100, MOST_ROWS), _number(given, "offset", 0, 10**9)
+    return plain(guide.runs(view, limit=limit, offset=offset))  # type: ignore[no-any-return]
+
+
+def _number(given: dict[str, str], name: str, usual: int, most: int) -> int:
+    text = given.get(name, str(usual))
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
+        raise UsageError(f"{name} is a whole number of at most {most}; got '{text[:40]}'")
+    return int(text)
+
+
+def run_answer(guide: Guide, store: Store, name: str) -> Answer:
+    record = guide.record(name)
+    log, whole = log_of(store, record)
+    return {
+        "row": row_of(record),
+        "record": without_steps(replace(record, profile=None)),
+        "command": repeat_command(record.case) if record.origin == "steptime" else "",
+        "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
+        "log": log,
+        "log_truncated": not whole,
+        "profile": plain(record.profile),
+    }
+
+
+def without_steps(record: Record) -> Answer:
+    """The record, with the number of its steps in place of the steps: the charts have those."""
+    told: Answer = plain(record)
+    if record.steps:
+        told["steps"] = {**told["steps"], "seconds": None, "count": len(record.steps.seconds)}
+    return told

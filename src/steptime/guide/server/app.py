@@ -1,0 +1,161 @@
+"""The Performance Guide as a web application: one page, a JSON API, and every view as a file at its own address.
+
+    /guide?x=model&group=precision         the page; .csv .json .svg .png .vl.json after /guide give the same view as a file
+    /api/meta  /api/version                what there is; whether it has changed
+    /api/view?..  /api/facets?..           the answer to a view; the values of filters with their counts
+    /api/runs?..  /api/run/ID              the runs behind a view or a point; one run, whole
+    POST /api/records                      takes records, where the guide was started to (guide/upload.py)
+
+Endpoints are plain functions, which Starlette runs in threads; the engine takes any number of them at once.
+"""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from steptime.core.errors import SteptimeError, StoreError, UsageError
+from steptime.guide.engine import Guide
+from steptime.guide.server import answers, upload
+from steptime.guide.server.access import Gate, refuse
+from steptime.guide.sharing.files import MEDIA_TYPES, file_of
+from steptime.guide.view.view import LONGEST_QUERY, View
+from steptime.guide.web.assets import Asset, assets
+from steptime.store.files import Store
+
+SHORT_BYTES = 2000
+LOOK_SECONDS = 1.0
+"""how often, at most, the store is looked at for new records"""
+
+
+@dataclass
+class Watched:
+    """A store and its guide; whoever asks for the version makes it look, though not more than once a second."""
+
+    store: Store
+    guide: Guide
+    _looked: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def look(self) -> str:
+        if self._lock.acquire(blocking=False):
+            try:
+                if time.monotonic() - self._looked >= LOOK_SECONDS:
+                    self.guide.refresh()
+                    self._looked = time.monotonic()
+            finally:
+                self._lock.release()
+        return self.guide.version
+
+
+def application(store: Store, token: str = "", accept: bool = False) -> Gate:
+    """`accept`: whether who has the token may add records."""
+    guide = Guide(store)
+    guide.refresh()
+    watched = Watched(store, guide)
+    routes = [
+        Route("/api/meta", _json(lambda request: answers.meta(guide))),
+        Route("/api/version", _json(lambda request: {"version": watched.look()})),
+        Route("/api/view", _json(lambda request: answers.view_answer(guide, _view(request)))),
+        Route("/api/facets", _json(lambda request: answers.facets_answer(guide, _view(request)))),
+        Route("/api/runs", _json(lambda request: answers.runs_answer(guide, _pairs(request)))),
+        Route("/api/run/{name}", _json(lambda request: answers.run_answer(guide, store, request.path_params["name"]))),
+        *(Route(f"/guide.{kind}", _file(guide, kind)) for kind in MEDIA_TYPES),
+        *(Route(path, _asset(asset)) for path, asset in assets().items()),
+    ]
+    if accept:
+        routes.append(Route(upload.PATH, upload.Uploads(store, guide).endpoint, methods=["POST"]))
+    served = Starlette(routes=routes, exception_handlers={HTTPException: _told})
+    return Gate(served, token, upload.PATH if accept else "", upload.MOST_BODY)
+
+
+def _told(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    return refuse(problem.status_code, "there is nothing here" if problem.status_code == 404 else str(problem.detail))
+
+
+def _query(request: Request) -> str:
+    """Strictly UTF-8: bytes that are no text are refused, not guessed at."""
+    raw: bytes = request.scope["query_string"]
+    if len(raw) > LONGEST_QUERY:
+        raise UsageError(f"an address of more than {LONGEST_QUERY} characters is not a view")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("an address is UTF-8 text") from None
+
+
+def _view(request: Request) -> View:
+    return View.parse(_query(request))
+
+
+def _pairs(request: Request) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(_query(request), keep_blank_values=True, max_num_fields=200, errors="strict")
+    except (ValueError, UnicodeDecodeError) as problem:
+        raise UsageError(f"not a query string: {problem}") from None
+
+
+Make = Callable[[Request], Any]
+
+
+def _json(make: Make) -> Callable[[Request], Response]:
+    """Squeezed where it is long: guides are also read through a tunnel."""
+
+    def answer(request: Request) -> Response:
+        content = msgspec.json.encode(make(request))
+        if len(content) < SHORT_BYTES or "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content, media_type="application/json", headers={"vary": "accept-encoding"})
+        headers = {"vary": "accept-encoding", "content-encoding": "gzip"}
+        return Response(gzip.compress(content, 3), media_type="application/json", headers=headers)
+
+    return _answering(answer)
+
+
+def _file(guide: Guide, kind: str) -> Callable[[Request], Response]:
+    def make(request: Request) -> Response:
+        content = file_of(guide, _view(request), kind)
+        headers = {"content-disposition": f'inline; filename="steptime.{kind}"'}
+        return Response(content, media_type=MEDIA_TYPES[kind], headers=headers)
+
+    return _answering(make)
+
+
+def _answering(make: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """What the user got wrong is told with 4xx and one line; a record that does not exist is 404."""
+
+    def endpoint(request: Request) -> Response:
+        try:
+            return make(request)
+        except UsageError as problem:
+            return refuse(404 if str(problem).startswith("unknown run") else 400, str(problem)[:2000])
+        except StoreError as problem:
+            return refuse(410, str(problem))
+        except SteptimeError as problem:
+            return refuse(422, str(problem))
+
+    return endpoint
+
+
+def _asset(asset: Asset) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        headers = {"etag": asset.etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == asset.etag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(asset.plain, headers={**headers, "content-type": asset.content_type})
+        return Response(asset.gzipped, headers={**headers, "content-type": asset.content_type, "content-encoding": "gzip"})
+
+    return endpoint

@@ -1,0 +1,1 @@
+"""The page: its modules, stylesheet and pictures, and how they are joined for the browser."""

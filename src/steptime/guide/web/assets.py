@@ -1,0 +1,117 @@
+"""What the browser is given besides data: one page, one stylesheet, one script, the Vega bundle.
+
+The script is written as small ES modules and joined here into one, so that page and single-file report run the very same
+text and neither needs a build step. Two of the modules are made: the themes, and the forms of charts that the report fills.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from steptime.guide.charts import chart_template as layers
+from steptime.guide.charts import chart_values as charts
+from steptime.guide.charts import panels, steps
+from steptime.guide.charts.theme import THEMES, look_of
+from steptime.guide.query import warnings
+from steptime.guide.web import vega
+
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
+EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.M)
+
+
+@dataclass(frozen=True)
+class Asset:
+    content_type: str
+    gzipped: bytes
+
+    @property
+    def plain(self) -> bytes:
+        return gzip.decompress(self.gzipped)
+
+    @property
+    def etag(self) -> str:
+        return f'"{hashlib.sha256(self.gzipped).hexdigest()[:20]}"'
+
+
+def looks() -> dict[str, Any]:
+    """What each theme puts into charts; `palette` also colours the names of series elsewhere on the page."""
+    return {name: {**look_of(name), "palette": list(THEMES[name]["series"])} for name in THEMES}
+
+
+def forms() -> dict[str, Any]:
+    """Every kind of chart, and where one way of drawing it gives way to another."""
+    return {
+        "chart": layers.form(),
+        "scaling": panels.scaling_form(),
+        "coverage": panels.coverage_form(),
+        "compare": panels.compare_form(),
+        "steps": steps.steps_form(),
+        "histogram": steps.histogram_form(),
+        "limits": {
+            "bars": charts.MOST_BARS,
+            "words": charts.MOST_WORDS,
+            "ticks": charts.MOST_TICKS,
+            "room": charts.LABEL_ROOM,
+            "letter": charts.LETTER,
+            "line": charts.LINE_ROOM,
+            "name": charts.LONGEST_NAME,
+            "names": warnings.MOST_NAMES,
+            "wide": panels.WIDE,
+        },
+    }
+
+
+MADE = {"looks.js": ("LOOKS", looks), "forms.js": ("FORMS", forms)}
+
+
+def text(name: str) -> str:
+    if name in MADE:
+        constant, make = MADE[name]
+        return f"export const {constant} = {json.dumps(make(), separators=(',', ':'), ensure_ascii=False)};\n"
+    return (resources.files("steptime.guide") / "web" / name).read_text(encoding="utf-8")
+
+
+def modules(entry: str) -> Iterator[str]:
+    """The modules that an entry needs, each after those it imports."""
+    done: set[str] = set()
+
+    def visit(name: str) -> Iterator[str]:
+        if name in done:
+            return
+        done.add(name)
+        for imported in IMPORT.findall(text(f"{name}.js")):
+            yield from visit(imported)
+        yield name
+
+    return visit(entry)
+
+
+def script(entry: str) -> str:
+    """The modules as one: without imports and exports, in one scope. Names are therefore unique (a test sees to it)."""
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", text(f"{name}.js"))) for name in modules(entry))
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """By path. No path of a request is ever a path of the file system: it is looked up here or it does not exist."""
+
+    def asset(content_type: str, content: str) -> Asset:
+        return Asset(content_type, gzip.compress(content.encode(), 9, mtime=0))
+
+    return {
+        "/static/guide.css": asset("text/css; charset=utf-8", text("guide.css")),
+        "/static/guide.js": asset("text/javascript; charset=utf-8", script("page")),
+        "/static/mark.svg": asset("image/svg+xml", text("mark.svg")),
+        "/static/vega.js": Asset("text/javascript; charset=utf-8", vega.bundle()),
+        "/static/notices.txt": asset("text/plain; charset=utf-8", text("NOTICES.txt")),
+        "/": asset("text/html; charset=utf-8", text("index.html")),
+        "/guide": asset("text/html; charset=utf-8", text("index.html")),
+    }
