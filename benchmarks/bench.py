@@ -115,7 +115,7 @@ def list_10000() -> Figures:
 
     from steptime.core.schema import Record, Steps, to_json
     from steptime.store.files import Store
-    from steptime.store.index import index
+    from steptime.store.rows import read_rows
 
     with tempfile.TemporaryDirectory() as name:
         store = Store(Path(name))
@@ -126,7 +126,7 @@ def list_10000() -> Figures:
         for i in range(10_000):
             (folder / f"{i}.json").write_text(to_json(replace(record, id=str(i))))
         began = time.perf_counter()
-        assert len(index(store).rows) == 10_000
+        assert len(read_rows(store).rows) == 10_000
         yield "list_10000", time.perf_counter() - began, "s to index 10,000 records of 200 steps"
 
 

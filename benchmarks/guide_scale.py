@@ -20,7 +20,7 @@ from steptime.guide.engine import Guide
 from steptime.guide.view.view import View
 from steptime.store import tables
 from steptime.store.files import Store
-from steptime.store.segments import Segments
+from steptime.store.parquet_index import ParquetIndex
 
 CONFIGURATIONS = 50_000
 RUNS_OF_EACH = 200
@@ -78,15 +78,15 @@ def _segment_query(part: int) -> str:
             CASE WHEN luck >= 0.02 THEN (1e9 + effective_batch)::BIGINT END AS peak_bytes FROM r"""
 
 
-def make_index(root: Path) -> Segments:
-    segments = Segments(Store(root))
-    segments.folder.mkdir(parents=True)
+def make_index(root: Path) -> ParquetIndex:
+    index = ParquetIndex(Store(root))
+    index.folder.mkdir(parents=True)
     connection = tables.connect()
     for part in range(SEGMENTS):
-        tables.copy(connection, _segment_query(part), segments.folder / f"made{part}.parquet")
-        (segments.folder / f"made{part}.files.json").write_text("[]")
-    segments.adopt({f"made{part}": CONFIGURATIONS * RUNS_OF_EACH // SEGMENTS for part in range(SEGMENTS)})
-    return segments
+        tables.copy(connection, _segment_query(part), index.folder / f"made{part}.parquet")
+        (index.folder / f"made{part}.files.json").write_text("[]")
+    index.adopt({f"made{part}": CONFIGURATIONS * RUNS_OF_EACH // SEGMENTS for part in range(SEGMENTS)})
+    return index
 
 
 VIEWS = [
@@ -120,21 +120,21 @@ def p95(values: list[float]) -> float:
 def guide_scale() -> Iterator[tuple[str, float, str]]:
     with tempfile.TemporaryDirectory() as name:
         began = time.perf_counter()
-        segments = make_index(Path(name))
+        index = make_index(Path(name))
         made = time.perf_counter() - began
         guide = Guide(Store(Path(name)))
-        guide.adopt(segments)
+        guide.adopt(index)
         opened = time.perf_counter()
         guide.query(VIEWS[0])
         first = time.perf_counter() - opened
-        size = sum(path.stat().st_size for path in segments.folder.iterdir()) / 1e6
+        size = sum(path.stat().st_size for path in index.folder.iterdir()) / 1e6
         words = f"ms p95 of filter + group, {guide.size:,} runs, {size:.0f} MB made in {made:.0f} s, first {1e3 * first:.0f} ms"
         yield "guide_query_ms", p95(_times([lambda v=v: guide.query(v) for v in VIEWS], 12)), words
         yield "guide_facets_ms", p95(_times([lambda v=v: guide.facets(v) for v in VIEWS[:4]], 10)), "ms p95 of all filter counts"
         write_batch(Store(Path(name)))
-        before, began = segments.manifest.rows, time.perf_counter()
-        segments.refresh()
-        more = (segments.manifest.rows - before) / (time.perf_counter() - began)
+        before, began = index.manifest.rows, time.perf_counter()
+        index.refresh()
+        more = (index.manifest.rows - before) / (time.perf_counter() - began)
         yield "ingest_more_per_s", more, f"record lines per second into an index of {before:,} rows, {LINES:,} of them"
     yield "ingest_per_s", *_ingest()
 
@@ -158,10 +158,10 @@ def _ingest() -> tuple[float, str]:
         with tempfile.TemporaryDirectory() as name:
             store = Store(Path(name))
             write_batch(store)
-            segments = Segments(store)
+            index = ParquetIndex(store)
             began = time.perf_counter()
-            segments.refresh()
-            best = max(best, segments.manifest.rows / (time.perf_counter() - began))
+            index.refresh()
+            best = max(best, index.manifest.rows / (time.perf_counter() - began))
     return best, f"record lines per second into the index, best of 5 times {LINES:,}"
 
 

@@ -14,7 +14,7 @@ from bench_guide import fill
 
 from steptime.core.schema import Case, Record
 from steptime.store.files import Store
-from steptime.store.segments import SETTLED_SECONDS, Segments
+from steptime.store.parquet_index import SETTLED_SECONDS, ParquetIndex
 
 STEPTIME = Path(sys.executable).with_name("steptime")
 RECORDS = 100_000
@@ -39,12 +39,12 @@ def verbs_100000() -> Iterator[tuple[str, float, str]]:
         yield "list_100000", _median(store, filtered), words
         yield "show_100000", _median(store, ["show", "last"]), "s for one record of them"
         yield "export_100000", _median(store, ["export", os.devnull]), "s for all of them as CSV"
-        segments = Segments(store)
-        segments.refresh()
+        index = ParquetIndex(store)
+        index.refresh()
         extra.unlink()
         began = time.perf_counter()
-        segments.refresh()
-        assert segments.manifest.rows == RECORDS
+        index.refresh()
+        assert index.manifest.rows == RECORDS
         yield "remove_of_100000", time.perf_counter() - began, "s until the index is without a record that was taken away"
 
 

@@ -19,7 +19,7 @@ from steptime.guide.engine import Guide
 from steptime.guide.query.results import plain
 from steptime.guide.view.view import View
 from steptime.store.files import Store
-from steptime.store.index import row_of
+from steptime.store.rows import row_of
 from tests.guide.conftest import everything, run
 
 FILE = Path(__file__).with_name("golden.json")

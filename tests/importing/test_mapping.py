@@ -5,7 +5,7 @@ import pytest
 from steptime.core.errors import UsageError
 from steptime.importing.mapping import mapped_by
 from steptime.importing.recognise import read
-from steptime.store.index import row_of
+from steptime.store.rows import row_of
 
 MAPPING = """
 tool = "lab sheet"

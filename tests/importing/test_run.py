@@ -13,7 +13,7 @@ from steptime.importing import run as module
 from steptime.importing.reference import reference_file
 from steptime.importing.run import files_in, run
 from steptime.store.files import Store
-from steptime.store.index import index
+from steptime.store.rows import read_rows
 from tests.importing.samples import FILES, TF_CNN
 
 
@@ -37,7 +37,7 @@ def test_a_second_import_adds_nothing(store, samples):
     assert first.added > 40 and first.present <= 1  # the trace lies there twice, packed and unpacked: two files
     assert again.added == 0 and again.present == first.added + first.present
     assert len(store.paths()) == 1
-    assert len(index(store).rows) == first.added
+    assert len(read_rows(store).rows) == first.added
 
 
 def test_a_file_that_was_moved_is_the_same_file(store, samples, tmp_path):
@@ -53,7 +53,7 @@ def test_the_same_content_of_which_the_path_says_something_else_is_another_recor
         (tmp_path / place).mkdir()
         (tmp_path / place / "a.log").write_text(TF_CNN)
     assert run(store, files_in([tmp_path / "fp16", tmp_path / "fp32"])).added == 2
-    assert sorted(row["precision"] for row in index(store).rows) == ["fp16", "fp32"]
+    assert sorted(row["precision"] for row in read_rows(store).rows) == ["fp16", "fp32"]
 
 
 def test_a_file_goes_in_wholly_or_not_at_all_and_the_rest_go_in(store, samples):
@@ -63,7 +63,7 @@ def test_a_file_goes_in_wholly_or_not_at_all_and_the_rest_go_in(store, samples):
     assert report.added == 1
     (refused,) = report.refused
     assert (refused.path, refused.line) == (path, 3) and "mean_speed is -567.0" in refused.reason
-    assert [row["origin"] for row in index(store).rows] == ["tf_cnn_benchmarks"]
+    assert [row["origin"] for row in read_rows(store).rows] == ["tf_cnn_benchmarks"]
 
 
 def test_several_processes_read_what_one_reads(store, tmp_path):
@@ -81,7 +81,7 @@ def test_batches_are_bounded_and_hold_whole_files(store, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "BATCH_BYTES", 20_000)
     report = run(store, many(tmp_path / "logs", 60))
     assert len(report.batches) > 2
-    assert len(index(store).rows) == report.added == 60
+    assert len(read_rows(store).rows) == report.added == 60
 
 
 def test_without_a_store_nothing_is_written_and_rows_are_shown(samples):
@@ -251,4 +251,4 @@ def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path, 
         finally:
             process.kill()
     assert process.returncode == 130 and said.strip() == "steptime: interrupted"
-    assert index(Store(tmp_path / "s")).rows == []
+    assert read_rows(Store(tmp_path / "s")).rows == []

@@ -7,7 +7,7 @@ import pytest
 from steptime.core.errors import SteptimeError
 from steptime.store import lookup
 from steptime.store.files import Store
-from tests.store.test_segments import RECORDS, files_taken
+from tests.store.test_parquet_index import RECORDS, files_taken
 
 
 @pytest.fixture
@@ -83,11 +83,11 @@ def test_few_records_are_read_without_an_index(store):
 def test_an_index_is_made_when_there_is_much_and_then_not_looked_through_again(store, monkeypatch):
     monkeypatch.setattr(lookup, "ENOUGH_BYTES", 1)
     monkeypatch.setattr(lookup, "ENOUGH_ROWS", 1)
-    monkeypatch.setattr("steptime.store.segments.SETTLED_SECONDS", -3600.0)
+    monkeypatch.setattr("steptime.store.parquet_index.SETTLED_SECONDS", -3600.0)
     count = len(lookup.rows(store, {}).rows)
     taken = files_taken(monkeypatch)
     looked = []
-    monkeypatch.setattr("steptime.store.segments._stamps", lambda store: looked.append(store) or {})
+    monkeypatch.setattr("steptime.store.parquet_index._stamps", lambda store: looked.append(store) or {})
     assert len(lookup.rows(store, {}).rows) == count
     assert looked == [] and taken == []
     monkeypatch.undo()

@@ -14,7 +14,7 @@ from steptime.core.errors import CaseFailed
 from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
 from steptime.launch.fork_server import Nurseries
 from steptime.store.files import Store
-from steptime.store.index import case_words
+from steptime.store.rows import case_words
 from steptime.sweep import state
 from steptime.sweep.largest import largest_batch
 from steptime.sweep.run import run_sweep

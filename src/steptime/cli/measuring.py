@@ -16,7 +16,7 @@ from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to
 from steptime.environments.choose import interpreter
 from steptime.schedulers.site import Site
 from steptime.store.files import Store
-from steptime.store.index import full_row, row_of
+from steptime.store.rows import full_row, row_of
 from steptime.sweep import state
 from steptime.sweep.run import Settings, run_sweep
 from steptime.sweep.state import Sweep

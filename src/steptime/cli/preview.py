@@ -17,7 +17,7 @@ from steptime.plan.finish import SCALARS
 from steptime.schedulers.request import Request, chunks, request_of, request_words
 from steptime.schedulers.site import Site
 from steptime.store.files import Store
-from steptime.store.index import case_words
+from steptime.store.rows import case_words
 
 FEW = 20
 """so many cases are listed; of more, the first and the last"""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import OK, Record
-from steptime.store.index import Row
+from steptime.store.rows import Row
 
 FIGURE = re.compile(r"[-±]?[\d.,]+(e[+-]?\d+)?%?( ([kMG]?B|s|min|h))?$|\d+(x\d+)+$|\d+/\d+$")
 

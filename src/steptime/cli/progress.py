@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
 from steptime.core.schema import OK, Case, Record, Verdict
-from steptime.store.index import case_words, row_of
+from steptime.store.rows import case_words, row_of
 from steptime.sweep.run import Watcher
 
 

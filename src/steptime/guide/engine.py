@@ -13,14 +13,14 @@ from steptime.guide.query import points as query
 from steptime.guide.query.results import Comparison, Coverage, Facet, Result, RunList, Scaling
 from steptime.guide.view.view import View
 from steptime.store.files import Damaged, Store
-from steptime.store.segments import Segments
+from steptime.store.parquet_index import ParquetIndex
 from steptime.store.snapshot import Snapshot
 
 
 class Guide:
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._segments = Segments(store)
+        self._segments = ParquetIndex(store)
         self._turn = threading.Lock()
         self._snapshot: Snapshot | None = None
 
@@ -32,7 +32,7 @@ class Guide:
                 self._snapshot = Snapshot.of(self._segments)
             return changed
 
-    def adopt(self, segments: Segments) -> None:
+    def adopt(self, segments: ParquetIndex) -> None:
         """Answers from an index as it is, without looking at record files."""
         self._segments, self._snapshot = segments, Snapshot.of(segments)
 

@@ -13,8 +13,8 @@ import msgspec
 from steptime.core.errors import UsageError
 from steptime.importing.recognise import Importer, Outcome, load_all, read
 from steptime.store.files import Store
-from steptime.store.index import Row, row_of
 from steptime.store.process_pool import MOST_HANDS, outcomes
+from steptime.store.rows import Row, row_of
 
 PARALLEL_FROM = 64
 """files: below, starting processes takes longer than reading"""

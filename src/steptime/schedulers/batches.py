@@ -19,7 +19,7 @@ from steptime.schedulers.request import Request, chunks, device_of, request_of, 
 from steptime.schedulers.script import Script, Task, script_text
 from steptime.schedulers.site import Site
 from steptime.store.files import new_id
-from steptime.store.index import case_words
+from steptime.store.rows import case_words
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 
 from steptime.core.schema import OK
-from steptime.store.index import COLUMNS, Row
+from steptime.store.rows import COLUMNS, Row
 
 PSC_COLUMNS = ("mean_speed", "Mean_Time_Per_Step", "speed_uncertainty", "Speed_Jitter", "gpu_type", "num_gpu", "staged_from")
 

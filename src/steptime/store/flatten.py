@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Allocation, Case, Machine, Printed, Record, Software, Source
-from steptime.store.index import Row, row_of
+from steptime.store.rows import Row, row_of
 
 DIMENSIONS = (
     "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data", "data_store",

@@ -16,10 +16,10 @@ import msgspec
 from steptime.core.errors import StoreError, UnknownName, UsageError
 from steptime.core.schema import Record
 from steptime.store.files import Store
-from steptime.store.index import COLUMNS, Index, Row, index
+from steptime.store.rows import COLUMNS, Row, Rows, read_rows
 
 if TYPE_CHECKING:
-    from steptime.store.segments import Segments
+    from steptime.store.parquet_index import ParquetIndex
 
 ENOUGH_ROWS = 3000
 ENOUGH_BYTES = 10_000_000
@@ -33,26 +33,26 @@ EXACT = (
 """columns whose text is the same in the database as in Python: words and whole numbers"""
 
 
-def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Index:
+def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Rows:
     """Rows with one of the wanted values in each column asked for; with `last`, only that many of the newest."""
     for column in wanted:
         if column not in COLUMNS:
             raise UnknownName("column", column, COLUMNS)
-    segments = _indexed(store)
-    if segments is None:
-        found = index(store)
-        return Index(found.where(wanted)[-last if last > 0 else 0 :], found.damaged)
+    index = _indexed(store)
+    if index is None:
+        found = read_rows(store)
+        return Rows(found.where(wanted)[-last if last > 0 else 0 :], found.damaged)
     asked = {column: values for column, values in wanted.items() if column in EXACT}
     conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in asked]
     all_asked = len(asked) == len(wanted)
     newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
     order = f"ORDER BY file {newest.partition(' ')[0]}, place {newest}"
     query = f"SELECT {', '.join(COLUMNS)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
-    made = _rows(_ask(segments, query, {column: list(values) for column, values in asked.items()}))
+    made = _rows(_ask(index, query, {column: list(values) for column, values in asked.items()}))
     if newest:
         made.reverse()
-    kept = made if all_asked else Index(made, ()).where(wanted)
-    return Index(kept[-last if last > 0 else 0 :], segments.damaged)
+    kept = made if all_asked else Rows(made, ()).where(wanted)
+    return Rows(kept[-last if last > 0 else 0 :], index.damaged)
 
 
 def _rows(found: list[tuple[Any, ...]]) -> list[Row]:
@@ -71,19 +71,19 @@ def _rows(found: list[tuple[Any, ...]]) -> list[Row]:
 
 def find(store: Store, name: str) -> Record:
     """As Store.find: by id, or by a beginning or ending of one that is unique, or the `last`."""
-    segments = _indexed(store)
-    if segments is None:
+    index = _indexed(store)
+    if index is None:
         return store.find(name)
     if name == "last":
         single = "ORDER BY file LIKE '%.jsonl', file DESC, place DESC LIMIT 1"
-        found = _ask(segments, f"SELECT id, file, place FROM rows {single}")
+        found = _ask(index, f"SELECT id, file, place FROM rows {single}")
     else:
-        found = _ask(segments, "SELECT id, file, place FROM rows WHERE id = $name LIMIT 1", {"name": name})
+        found = _ask(index, "SELECT id, file, place FROM rows WHERE id = $name LIMIT 1", {"name": name})
     if not found:
         part = "starts_with(id, $name) OR ends_with(id, $name)"
-        found = _ask(segments, f"SELECT id, file, place FROM rows WHERE {part} ORDER BY file, place LIMIT 6", {"name": name})
+        found = _ask(index, f"SELECT id, file, place FROM rows WHERE {part} ORDER BY file, place LIMIT 6", {"name": name})
     if not found:
-        newest = _ask(segments, "SELECT id FROM rows ORDER BY file DESC, place DESC LIMIT 5")
+        newest = _ask(index, "SELECT id FROM rows ORDER BY file DESC, place DESC LIMIT 5")
         raise UnknownName("record", name, [identity for (identity,) in newest])
     if len(found) > 1:
         raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in found[:5])}; give more of the id")
@@ -107,18 +107,18 @@ def read_at(store: Store, identity: str, file: str, place: int) -> Record:
     return whole
 
 
-def _indexed(store: Store) -> Segments | None:
+def _indexed(store: Store) -> ParquetIndex | None:
     """The index, up to date; None where reading the files is faster, or an index could not be kept."""
     if not os.access(store.root, os.W_OK):
         return None
     known = _manifest_rows(store)
     if known < ENOUGH_ROWS and (known or _bytes(store) < ENOUGH_BYTES):
         return None
-    from steptime.store.segments import Segments
+    from steptime.store.parquet_index import ParquetIndex
 
-    segments = Segments(store)
-    segments.refresh()
-    return segments
+    index = ParquetIndex(store)
+    index.refresh()
+    return index
 
 
 class _Part(msgspec.Struct):
@@ -149,9 +149,9 @@ def _bytes(store: Store) -> int:
     return total
 
 
-def _ask(segments: Segments, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+def _ask(index: ParquetIndex, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
     from steptime.store import tables
 
     connection = tables.connect()
-    connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
+    connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {tables.files(index.paths())}")
     return connection.execute(query, parameters or {}).fetchall()

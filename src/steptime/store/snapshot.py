@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.store import rollup, tables
 from steptime.store.flatten import DIMENSIONS
-from steptime.store.index import COLUMNS, Row
-from steptime.store.segments import Segments
+from steptime.store.parquet_index import ParquetIndex
+from steptime.store.rows import COLUMNS, Row
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,19 +43,19 @@ class Snapshot:
     """of the dimensions that have few enough values"""
 
     @staticmethod
-    def of(segments: Segments) -> Snapshot:
+    def of(index: ParquetIndex) -> Snapshot:
         connection = tables.database()
-        connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(segments.paths())}")
+        connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(index.paths())}")
         connection.execute(f"CREATE VIEW runs AS {rollup.runs('rows')}")
-        bits = _load(connection, tables.files([segments.rollup_path]))
-        return Snapshot(connection, segments.manifest.rollup, segments.manifest.rows, bits)
+        bits = _load(connection, tables.files([index.rollup_path]))
+        return Snapshot(connection, index.manifest.rollup, index.manifest.rows, bits)
 
     def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Rows of a query; values come only as parameters. Safe from any thread."""
         return self.connection.cursor().execute(query, parameters or {}).fetchall()
 
     def index_rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[Row]:
-        """Rows of a query on `rows` as `store.index.row_of` makes them."""
+        """Rows of a query on `rows` as `store.rows.row_of` makes them."""
         import json
 
         columns = ", ".join(COLUMNS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steptime.store.flatten import DIMENSIONS, FIGURES, ROW_TEXTS, Flattener
-from steptime.store.index import Row
+from steptime.store.rows import Row
 
 if TYPE_CHECKING:
     import duckdb

@@ -168,7 +168,7 @@ class Facet:
 class RunList:
     view: View
     rows: tuple[Row, ...]
-    """index columns (store.index.COLUMNS), newest first"""
+    """index columns (store.rows.COLUMNS), newest first"""
     total: int
 
 

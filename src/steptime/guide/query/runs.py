@@ -10,8 +10,8 @@ from steptime.guide.query.filter_sql import Select, narrowed
 from steptime.guide.query.results import Point, Result, RunList
 from steptime.guide.view.view import View
 from steptime.store.files import Store
-from steptime.store.index import COLUMNS
 from steptime.store.lookup import read_at
+from steptime.store.rows import COLUMNS
 from steptime.store.snapshot import Snapshot
 
 MOST_RUNS = 1000

@@ -17,7 +17,7 @@ from steptime.guide.view.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.view.view import View, from_pairs
 from steptime.plan.repeat import repeat_command
 from steptime.store.files import Store
-from steptime.store.index import row_of
+from steptime.store.rows import row_of
 
 Answer = dict[str, Any]
 MOST_ROWS = 500

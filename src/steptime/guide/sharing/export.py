@@ -10,7 +10,7 @@ from typing import Any
 
 from steptime.core.errors import SetupError, UnknownName
 from steptime.guide.query.results import Coverage, Result, RunList, Scaling, plain
-from steptime.store.index import COLUMNS
+from steptime.store.rows import COLUMNS
 
 PICTURES = ("svg", "png", "pdf")
 SUFFIXES = (*PICTURES, "csv", "json", "vl.json")

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Index:
+class Rows:
     """Rows of a store. Damaged files are named, not counted."""
 
     rows: Sequence[Row]
@@ -38,9 +38,9 @@ class Index:
         return [row for row in self.rows if all(str(row[c]) in values for c, values in wanted.items())]
 
 
-def index(store: Store) -> Index:
+def read_rows(store: Store) -> Rows:
     records, damaged = store.read()
-    return Index([row_of(record) for record in records], damaged)
+    return Rows([row_of(record) for record in records], damaged)
 
 
 def row_of(record: Record) -> Row:

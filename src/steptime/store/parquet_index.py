@@ -87,7 +87,7 @@ class Folders(msgspec.Struct, frozen=True):
 
 
 @dataclass
-class Segments:
+class ParquetIndex:
     """The index of one store, as one process sees it."""
 
     store: Store
@@ -304,7 +304,7 @@ class Segments:
                     path.unlink()
 
     def adopt(self, rows: dict[str, int]) -> None:
-        """Segments that were written elsewhere, by name, with their number of rows."""
+        """ParquetIndex that were written elsewhere, by name, with their number of rows."""
         added = tuple(Segment(name, count) for name, count in rows.items())
         segments, touched = (*self.manifest.segments, *added), [tables.files([str(self._path(s))]) for s in added]
         self._commit(Manifest(FORMAT, segments, self._roll_up(tables.connect(), touched, segments)))

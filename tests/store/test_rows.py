@@ -9,7 +9,7 @@ from steptime.core.errors import UnknownName
 from steptime.core.schema import Case, Record
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
-from steptime.store.index import COLUMNS, index, row_of
+from steptime.store.rows import COLUMNS, read_rows, row_of
 from tests.core.stats.test_invariants import imported
 from tests.core.stats.test_invariants import record as measured
 
@@ -55,7 +55,7 @@ def test_filters_name_the_columns_they_know(tmp_path):
     store.prepare()
     store.put(measured())
     store.put(FAILED)
-    found = index(store)
+    found = read_rows(store)
     assert [row["id"] for row in found.where({"status": ["ok", "crash"]})] == ["x"]
     assert [row["id"] for row in found.where({"replica_batch": ["8"], "backend": ["pytorch"]})] == ["f"]
     with pytest.raises(UnknownName, match="throughput"):

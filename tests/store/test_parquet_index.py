@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.schema import Allocation, Case, Contention, Printed, Record, Software, Source, to_json
-from steptime.store import segments as module
+from steptime.store import parquet_index as module
 from steptime.store.files import Store
-from steptime.store.index import row_of
-from steptime.store.segments import Manifest, Segments
+from steptime.store.parquet_index import Manifest, ParquetIndex
+from steptime.store.rows import row_of
 from steptime.store.snapshot import Snapshot
 from tests.core.stats.test_invariants import record as measured
 
@@ -45,16 +45,16 @@ def store(tmp_path):
     return made
 
 
-def rows(segments):
-    return {row["id"]: row for row in Snapshot.of(segments).index_rows("rows")}
+def rows(index):
+    return {row["id"]: row for row in Snapshot.of(index).index_rows("rows")}
 
 
 def test_rows_of_the_index_are_those_that_the_records_give(store):
     store.put(RECORDS[0])
     store.put_all(RECORDS[1:])
-    segments = Segments(store)
-    assert segments.refresh()
-    assert rows(segments) == {record.id: row_of(record) for record in RECORDS}
+    index = ParquetIndex(store)
+    assert index.refresh()
+    assert rows(index) == {record.id: row_of(record) for record in RECORDS}
 
 
 def files_taken(monkeypatch):
@@ -72,107 +72,107 @@ def files_taken(monkeypatch):
 
 def test_only_new_files_are_read(store, monkeypatch):
     store.put_all(RECORDS[:2])
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     taken = files_taken(monkeypatch)
-    assert not segments.refresh()
+    assert not index.refresh()
     store.put(RECORDS[2])
-    assert segments.refresh()
+    assert index.refresh()
     assert len(taken) == 1 and "failed" in taken[0]
-    assert set(rows(segments)) == {"x", "contended", "failed"}
-    again = Segments(store)
+    assert set(rows(index)) == {"x", "contended", "failed"}
+    again = ParquetIndex(store)
     again.refresh()
     assert len(taken) == 1, "another process reads what was derived already"
-    assert rows(again) == rows(segments)
+    assert rows(again) == rows(index)
 
 
 @pytest.mark.real
 def test_the_rollup_after_many_small_additions_is_that_of_building_anew(store):
-    segments = Segments(store)
+    index = ParquetIndex(store)
     for number in range(20):
         base = measured()
         store.put(replace(base, id=f"r{number}", case=replace(base.case, batch=8 if number % 3 else 16)))
-        segments.refresh()
-    assert len(segments.manifest.segments) <= module.MOST_SMALL + 1
+        index.refresh()
+    assert len(index.manifest.segments) <= module.MOST_SMALL + 1
     by_config = "SELECT * FROM rollup ORDER BY config"
-    grown = Snapshot.of(segments).ask(by_config)
-    segments.rebuild()
+    grown = Snapshot.of(index).ask(by_config)
+    index.rebuild()
     assert [[pytest.approx(v) if isinstance(v, float) else v for v in row] for row in grown] == [
-        list(r) for r in Snapshot.of(segments).ask(by_config)
+        list(r) for r in Snapshot.of(index).ask(by_config)
     ]
 
 
 def test_an_id_counts_once_however_often_it_is_stored(store):
     store.put_all(RECORDS[:3])
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     (store.records_folder / "2020" / "01").mkdir(parents=True)
     (path,) = store.paths()
     (store.records_folder / "2020" / "01" / "copy.jsonl").write_bytes(path.read_bytes() * 2)
-    segments.refresh()
-    assert segments.manifest.rows == 3
+    index.refresh()
+    assert index.manifest.rows == 3
 
 
 def test_what_is_taken_away_is_no_longer_there(store):
     first = store.put(RECORDS[0])
     store.put(RECORDS[2])
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     first.unlink()
-    assert segments.refresh()
-    assert set(rows(segments)) == {"failed"}
+    assert index.refresh()
+    assert set(rows(index)) == {"failed"}
 
 
 def test_taking_one_away_reads_no_other_file_again(store, monkeypatch):
     store.put_all(RECORDS[3:])
     gone, kept = store.put(RECORDS[0]), store.put(RECORDS[2])
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     taken = files_taken(monkeypatch)
     gone.unlink()
-    assert segments.refresh()
+    assert index.refresh()
     assert taken == []
-    assert set(rows(segments)) == {r.id for r in RECORDS[2:]}
+    assert set(rows(index)) == {r.id for r in RECORDS[2:]}
     rolled = "SELECT config, status, n, throughput_max FROM rollup ORDER BY ALL"
-    grown = Snapshot.of(segments).ask(rolled)
+    grown = Snapshot.of(index).ask(rolled)
     kept.unlink()
-    assert segments.refresh() and taken == []
-    assert set(rows(segments)) == {r.id for r in RECORDS[3:]}
+    assert index.refresh() and taken == []
+    assert set(rows(index)) == {r.id for r in RECORDS[3:]}
     store.put(RECORDS[2])
-    segments.refresh()
-    assert Snapshot.of(segments).ask(rolled) == grown
-    segments.rebuild()
-    assert Snapshot.of(segments).ask(rolled) == grown
+    index.refresh()
+    assert Snapshot.of(index).ask(rolled) == grown
+    index.rebuild()
+    assert Snapshot.of(index).ask(rolled) == grown
 
 
 def test_a_copy_counts_when_the_first_is_taken_away(store):
     first = store.put(RECORDS[2])
     store.put_all(RECORDS[2:4])
-    segments = Segments(store)
-    segments.refresh()
-    assert segments.manifest.rows == 2
+    index = ParquetIndex(store)
+    index.refresh()
+    assert index.manifest.rows == 2
     first.unlink()
-    Segments(store).refresh()
-    segments.refresh()
-    assert set(rows(segments)) == {"failed", "options"}
+    ParquetIndex(store).refresh()
+    index.refresh()
+    assert set(rows(index)) == {"failed", "options"}
 
 
 def test_a_file_that_was_replaced_is_read_again(store):
     path = store.put(RECORDS[2])
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     path.write_text(to_json(replace(RECORDS[2], message="another")))
-    segments.refresh()
-    assert rows(segments)["failed"]["message"] == "another"
+    index.refresh()
+    assert rows(index)["failed"]["message"] == "another"
 
 
 def test_runs_behind_a_line_that_was_taken_out_are_still_found(store):
     path = store.put_all(RECORDS[:3])
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([lines[0], b'{"torn\n', lines[1], lines[2]]))
-    segments = Segments(store)
-    segments.refresh()
-    for identity, place in Snapshot.of(segments).ask("SELECT id, place FROM rows"):
+    index = ParquetIndex(store)
+    index.refresh()
+    for identity, place in Snapshot.of(index).ask("SELECT id, place FROM rows"):
         with open(path, "rb") as opened:
             opened.seek(place)
             assert f'"id":"{identity}"' in opened.readline().decode()
@@ -184,13 +184,13 @@ def test_shares_together_hold_every_line_once(store, monkeypatch, most):
     single = store.put(RECORDS[2])
     monkeypatch.setattr(module, "LEAST_SHARE", most)
     monkeypatch.setattr(module, "MOST_SHARE", most)
-    segments = Segments(store)
-    segments.refresh()
-    assert set(rows(segments)) == {f"r{i}" for i in range(40)} | {"failed"}
-    assert segments.manifest.rows == 41
+    index = ParquetIndex(store)
+    index.refresh()
+    assert set(rows(index)) == {f"r{i}" for i in range(40)} | {"failed"}
+    assert index.manifest.rows == 41
     path.unlink()
-    segments.refresh()
-    assert set(rows(segments)) == {"failed"}, single
+    index.refresh()
+    assert set(rows(index)) == {"failed"}, single
 
 
 @pytest.mark.real
@@ -198,7 +198,7 @@ def test_shares_together_hold_every_line_once(store, monkeypatch, most):
 def test_processes_beside_this_one_give_the_same_index_and_are_not_missed(store, monkeypatch, helper):
     store.put_all([replace(RECORDS[0], id=f"r{i}") for i in range(200)])
     store.put_all(RECORDS)
-    one = Segments(store)
+    one = ParquetIndex(store)
     one.refresh()
     alone = rows(one)
     monkeypatch.setattr(module, "LEAST_SHARE", 20_000)
@@ -218,31 +218,31 @@ def test_damaged_files_and_lines_go_into_quarantine_and_the_rest_counts(store):
     path.write_bytes(b"".join([lines[0], b'{"torn\n', lines[1], b'{"id": 5}\n', lines[2]]))
     single = store.put(RECORDS[3])
     single.write_text('{"half')
-    segments = Segments(store)
-    segments.refresh()
-    assert set(rows(segments)) == {"x", "contended", "failed"}
-    assert sorted("line" in d.reason for d in segments.damaged) == [False, True, True]
+    index = ParquetIndex(store)
+    index.refresh()
+    assert set(rows(index)) == {"x", "contended", "failed"}
+    assert sorted("line" in d.reason for d in index.damaged) == [False, True, True]
     assert len(list((store.root / "quarantine").glob("*.reason.txt"))) == 3
-    assert not Segments(store).refresh() or set(rows(segments)) == {"x", "contended", "failed"}
+    assert not ParquetIndex(store).refresh() or set(rows(index)) == {"x", "contended", "failed"}
 
 
 def test_a_store_without_records_can_be_asked_and_then_filled(tmp_path):
-    segments = Segments(Store(tmp_path / "new"))
-    segments.refresh()
-    assert rows(segments) == {}
-    segments.store.put(RECORDS[2])
-    segments.refresh()
-    assert set(rows(segments)) == {"failed"}
+    index = ParquetIndex(Store(tmp_path / "new"))
+    index.refresh()
+    assert rows(index) == {}
+    index.store.put(RECORDS[2])
+    index.refresh()
+    assert set(rows(index)) == {"failed"}
 
 
 def test_a_store_of_nothing_but_damage_is_an_empty_one(store):
     store.put(RECORDS[0]).write_text('{"half')
-    segments = Segments(store)
-    segments.refresh()
-    assert rows(segments) == {} and len(segments.damaged) == 1
+    index = ParquetIndex(store)
+    index.refresh()
+    assert rows(index) == {} and len(index.damaged) == 1
     store.put(RECORDS[2])
-    segments.refresh()
-    assert set(rows(segments)) == {"failed"}
+    index.refresh()
+    assert set(rows(index)) == {"failed"}
 
 
 def test_a_store_that_cannot_be_written_is_indexed_all_the_same(store, monkeypatch):
@@ -252,23 +252,23 @@ def test_a_store_that_cannot_be_written_is_indexed_all_the_same(store, monkeypat
         raise PermissionError("read-only")
 
     monkeypatch.setattr(module, "_wait_for", refuse)
-    segments = Segments(store)
-    segments.refresh()
-    assert len(rows(segments)) == len(RECORDS)
+    index = ParquetIndex(store)
+    index.refresh()
+    assert len(rows(index)) == len(RECORDS)
     assert not (store.root / "index" / "manifest.json").exists()
 
 
 def test_an_index_of_another_format_or_with_lost_segments_is_built_anew(store):
     store.put_all(RECORDS)
-    segments = Segments(store)
-    segments.refresh()
+    index = ParquetIndex(store)
+    index.refresh()
     manifest = store.root / "index" / "manifest.json"
     for damage in ('{"format": 999}', "nonsense", None):
         if damage is None:
             next((store.root / "index").glob("*[0-9a-f].parquet")).unlink()
         else:
             manifest.write_text(damage)
-        again = Segments(store)
+        again = ParquetIndex(store)
         assert again.refresh()
         assert len(rows(again)) == len(RECORDS)
 
@@ -278,19 +278,19 @@ def test_many_processes_write_and_index_at_once_and_nothing_is_lost_or_doubled(s
     program = (
         "import sys; from pathlib import Path; from dataclasses import replace\n"
         "from steptime.core.schema import Case, Record; from steptime.store.files import Store\n"
-        "from steptime.store.segments import Segments\n"
-        "store = Store(Path(sys.argv[1])); segments = Segments(store)\n"
+        "from steptime.store.parquet_index import ParquetIndex\n"
+        "store = Store(Path(sys.argv[1])); index = ParquetIndex(store)\n"
         "for i in range(8):\n"
         "    store.put(Record(f'{sys.argv[2]}-{i}', 'crash', Case('mlp', 'null', 8), '2026-01-01'))\n"
-        "    segments.refresh()\n"
+        "    index.refresh()\n"
     )
     workers = [subprocess.Popen([sys.executable, "-c", program, str(store.root), str(w)]) for w in range(3)]
-    segments, stop, seen = Segments(store), threading.Event(), []
+    index, stop, seen = ParquetIndex(store), threading.Event(), []
 
     def read():
         while not stop.is_set():
-            segments.refresh()
-            seen.append(Snapshot.of(segments).ask("SELECT count(*), count(DISTINCT id) FROM rows")[0])
+            index.refresh()
+            seen.append(Snapshot.of(index).ask("SELECT count(*), count(DISTINCT id) FROM rows")[0])
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -299,7 +299,7 @@ def test_many_processes_write_and_index_at_once_and_nothing_is_lost_or_doubled(s
     reader.join()
     assert all(count == distinct for count, distinct in seen)
     assert [count for count, _ in seen] == sorted(count for count, _ in seen)
-    final = Segments(store)
+    final = ParquetIndex(store)
     final.refresh()
     assert len(rows(final)) == 24
     assert final.manifest != Manifest()
