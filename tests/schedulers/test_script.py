@@ -1,6 +1,6 @@
 """Batch scripts: pure text, compared with golden files, and safe for any path.
 
-A golden file that should change is written anew by: STEPTIME_WRITE_GOLDEN=1 pytest tests/launch/test_script.py
+A golden file that should change is written anew by: STEPTIME_WRITE_GOLDEN=1 pytest tests/schedulers/test_script.py
 """
 
 import os
@@ -17,6 +17,7 @@ from steptime.schedulers.request import chunks, request_of, request_words
 from steptime.schedulers.script import Script, Task, comment, expandable, script_text
 from steptime.schedulers.site_file import site_of
 from steptime.schedulers.site_search import SHIPPED, find_site
+from steptime.schedulers.slurm.script import SlurmScript
 
 GOLDEN = Path(__file__).parent / "golden"
 BRIDGES = find_site(str(SHIPPED / "bridges.toml"))
@@ -47,7 +48,7 @@ CASE = Case("mnist_cnn", "pytorch", 100, threads=2)
 
 def made(site, case, folder="/store/sweeps/s1", tasks=1, python=""):
     names = [Task(f"mnist_cnn-{i}", f"case {i}") for i in range(tasks)]
-    return script_text(Script(site, request_of(site, case), names, folder, tasks > 1, python))
+    return script_text(Script(site, request_of(site, case), names, folder, tasks > 1, python), SlurmScript())
 
 
 SCRIPTS = {

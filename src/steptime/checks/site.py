@@ -10,10 +10,11 @@ from pathlib import Path
 from steptime.core.backends.base import find, names
 from steptime.core.schema import OK, Budget, Case, Phase, Record
 from steptime.environments.install import environment
+from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.directories_script import RESULT, directories_text, parse_directories
 from steptime.schedulers.request import request_of, request_words
+from steptime.schedulers.scheduler import NoAnswer, Refused, Scheduler
 from steptime.schedulers.site import Site
-from steptime.schedulers.slurm.commands import NoAnswer, Refused, Slurm
 from steptime.store.files import Store, new_id
 from steptime.sweep import state
 from steptime.sweep.remote import Silent, run_on_site
@@ -32,15 +33,15 @@ class Finding:
 
 def check_site(site: Site, folder: Path, patience_seconds: float, say: Callable[[str], None]) -> Iterator[Finding]:
     """`folder`: where the jobs and their logs are; the nodes must see it."""
-    slurm, store = Slurm(), Store(folder)
+    scheduler, store = scheduler_of(site), Store(folder)
     store.prepare()
-    jobs = {kind: _look(site, kind, folder, slurm) for kind in site.devices} if site.directories else {}
+    jobs = {kind: _look(site, kind, folder, scheduler) for kind in site.devices} if site.directories else {}
     cases = [trial(site, backend, kind) for kind in site.devices for backend in backends_of(site)]
     sweep = state.begin(store, cases, "check", site)
     for record in run_on_site(store, sweep, replace(site, retries=0), Settings(contended_rounds=0), _Says(say)):
         yield _finding(site, record)
     for kind, job in jobs.items():
-        yield from _directories(site, kind, folder / f"directories-{kind}", job, slurm, patience_seconds)
+        yield from _directories(site, kind, folder / f"directories-{kind}", job, scheduler, patience_seconds)
 
 
 def backends_of(site: Site) -> list[str]:
@@ -66,27 +67,29 @@ def _finding(site: Site, record: Record) -> Finding:
     return Finding(what, False, f"{record.status}: {record.message}")
 
 
-def _look(site: Site, kind: str, folder: Path, slurm: Slurm) -> str:
+def _look(site: Site, kind: str, folder: Path, scheduler: Scheduler) -> str:
     """The job that looks at the directories, or why there is none."""
     place = folder / f"directories-{kind}"
     place.mkdir()
     case = trial(site, "null", kind)
-    text = directories_text(site, request_of(site, case), str(place))
+    text = directories_text(site, request_of(site, case), str(place), scheduler.script)
     (place / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
     try:
-        return slurm.submit(place, f"steptime-{new_id()}")
+        return scheduler.submit(place, f"steptime-{new_id()}")
     except (Refused, NoAnswer) as problem:
         return f"no job: {problem}"
 
 
-def _directories(site: Site, kind: str, folder: Path, job: str, slurm: Slurm, patience_seconds: float) -> Iterator[Finding]:
+def _directories(
+    site: Site, kind: str, folder: Path, job: str, scheduler: Scheduler, patience_seconds: float
+) -> Iterator[Finding]:
     until = time.monotonic() + patience_seconds
     while job.isdigit() and not (folder / RESULT).exists() and time.monotonic() < until:
         time.sleep(0.5)
     if not (folder / RESULT).exists():
         why = f"job {job} has not told after {patience_seconds:g} s" if job.isdigit() else job
         if job.isdigit():
-            slurm.cancel([job])
+            scheduler.cancel([job])
         yield Finding(f"directories on {kind}", False, why)
         return
     for name, problem, seen in parse_directories((folder / RESULT).read_text(errors="replace")):

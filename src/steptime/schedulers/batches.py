@@ -16,6 +16,7 @@ from steptime.launch.job_folder import job_folder
 from steptime.launch.worker_file import put_worker
 from steptime.schedulers.journal import Entry, Submission, SubmissionJournal
 from steptime.schedulers.request import Request, chunks, device_of, request_of, request_words
+from steptime.schedulers.scheduler import ScriptDialect
 from steptime.schedulers.script import Script, Task, script_text
 from steptime.schedulers.site import Site
 from steptime.store.files import new_id
@@ -24,7 +25,7 @@ from steptime.store.rows import case_words
 
 @dataclass(frozen=True)
 class Batch:
-    """What one sbatch submits."""
+    """What is submitted at once: a job, or an array of jobs."""
 
     request: Request
     cases: Sequence[Case]
@@ -43,13 +44,13 @@ def batches(site: Site, cases: Sequence[Case], largest_array: int) -> list[Batch
     ]
 
 
-def prepare(sweep_folder: Path, site: Site, batch: Batch, python: str) -> Submission:
+def prepare(sweep_folder: Path, site: Site, batch: Batch, python: str, dialect: ScriptDialect) -> Submission:
     """Writes job folders, script and intent; does not talk to the scheduler yet."""
     entries = [_job_entry(sweep_folder, site, case) for case in batch.cases]
     tasks = [Task(entry.folder, case_words(case)) for entry, case in zip(entries, batch.cases, strict=True)]
     folder = _array_folder(sweep_folder) if batch.array else sweep_folder / entries[0].folder
     own = own_python(site, batch.request.backend, python)
-    text = script_text(Script(site, batch.request, tasks, str(sweep_folder), batch.array, own))
+    text = script_text(Script(site, batch.request, tasks, str(sweep_folder), batch.array, own), dialect)
     (folder / "script.sh").write_bytes(text.encode(errors="surrogateescape"))
     name = str(folder.relative_to(sweep_folder))
     return SubmissionJournal(sweep_folder).open(name, entries, batch.array, request_words(batch.request))

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 from steptime.schedulers.request import Request
-from steptime.schedulers.script import comment, expandable
+from steptime.schedulers.scheduler import ScriptDialect
+from steptime.schedulers.script import comment, expandable, shell_line
 from steptime.schedulers.site import Site
 
 SAMPLE_MIB = 64
+LIMIT_MINUTES = "5"
 RESULT = "directories.txt"
 SEPARATOR = "|"
 
 
-def directories_text(site: Site, request: Request, folder: str) -> str:
+def directories_text(site: Site, request: Request, folder: str, dialect: ScriptDialect) -> str:
     """A line per directory in directories.txt: name|problem|free kB|seconds to write the sample|path."""
-    options = [
-        f"--partition={request.partition}" if request.partition else "",
-        f"--account={request.account}" if request.account else "",
-        f"--qos={request.qos}" if request.qos else "",
-        request.gpus,
-        "--nodes=1",
-        "--time=5",
-        *request.sbatch,
-    ]
+    small = replace(request, nodes=1, threads=1, time=LIMIT_MINUTES, memory="")
     lines = [
-        "#!/bin/bash -l" if site.login_shell else "#!/bin/bash",
-        *(f"#SBATCH {option}" for option in options if option),
+        shell_line(site),
+        *dialect.directives(site, small, "steptime-directories", 0),
         comment(f"Which directories a node for {request.device} has, for `steptime sites check {site.name}`."),
         f"folder={shlex.quote(folder)}",
         "look() {  # name, path",

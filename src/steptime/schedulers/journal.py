@@ -1,9 +1,9 @@
-"""Submissions on disk: the intent before sbatch is called, then what became of it. Files only, so anybody can go on with them.
+"""Submissions on disk: the intent before the scheduler is called, then its answer. Files only, so anybody can continue.
 
-submissions/NAME.json        what is about to be submitted; NAME is the job's name in Slurm, and unique
-           /NAME.job         Slurm accepted it, and this is its id (written by whoever knows first, the job itself included)
-           /NAME.refused     Slurm refused it, in these words
-           /NAME.abandoned   given up: if Slurm starts it all the same, its script ends at once
+submissions/NAME.json        what is about to be submitted; NAME is the job's name in the scheduler, and unique
+           /NAME.job         accepted, with this job id (written by whoever knows first, the job itself included)
+           /NAME.refused     refused by the scheduler, in these words
+           /NAME.abandoned   given up: if the scheduler starts it all the same, its script ends at once
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Attempt:
     submission: Submission
     entry: Entry
     job: str
-    """Slurm's id of it: 17, or 17_3"""
+    """the scheduler's id of it: 17, or 17_3"""
 
     @property
     def record_id(self) -> str:
@@ -65,9 +65,6 @@ class Attempt:
 
     def folder(self, sweep_folder: Path) -> Path:
         return sweep_folder / self.entry.folder / f"try-{self.job}"
-
-    def log(self, sweep_folder: Path) -> Path:
-        return sweep_folder / self.submission.folder / f"slurm-{self.job}.out"
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,19 @@
-"""What became of attempts: the record that a job delivered, or the failure that Slurm and the exit file tell of."""
+"""What became of attempts: the record that a job delivered, or the failure that the scheduler and the exit file tell of."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from steptime.core.schema import Allocation, Case, Failure, Record, Status
+from steptime.core.schema import Allocation, Case, Failure, FailureCause, Record, Status
 from steptime.launch.local import log_tail
 from steptime.schedulers.journal import Attempt, Entry, Submission, SubmissionJournal
-from steptime.schedulers.site import Site
-from steptime.schedulers.slurm.commands import Slurm
-from steptime.schedulers.slurm.states import Accounted, Evidence, Queued, is_hopeless, verdict
+from steptime.schedulers.scheduler import EndedJob, QueuedJob, Scheduler
 from steptime.store.files import Store
 
 RECORD_GRACE_SECONDS = 3.0
@@ -26,108 +24,101 @@ RECORD_GRACE_SECONDS = 3.0
 class JobOutcomes:
     store: Store
     sweep_id: str
-    site: Site
+    site: str
     journal: SubmissionJournal
-    slurm: Slurm
+    scheduler: Scheduler
     cases: Mapping[str, Case]
+    clock: Callable[[], float] = time.monotonic
     _ended: dict[str, float] = field(default_factory=dict)
     """since when a job is known to be over"""
 
     def collect(self, attempts: Sequence[Attempt], ask: bool) -> list[tuple[Attempt, Record]]:
-        """Those that are over, with their records, which are stored. Slurm is asked once for all, if at all."""
-        found = [(t, record) for t in attempts if (record := self._delivered(t))]
-        over = {t.job for t, _ in found}
-        rest = [t for t in attempts if t.job not in over]
+        """Those that are over, with their records, which are stored. The scheduler is asked once for all, if at all."""
+        delivered = [(attempt, record) for attempt in attempts if (record := self._delivered(attempt))]
+        over = {attempt.job for attempt, _ in delivered}
+        rest = [attempt for attempt in attempts if attempt.job not in over]
         if not ask or not rest:
-            return found
-        queue = self.slurm.queue(sorted({t.submission.name for t in rest}))
-        return found + self._judged(rest, queue)
+            return delivered
+        queue = self.scheduler.queue(sorted({attempt.submission.name for attempt in rest}))
+        return delivered + self._hopeless(rest, queue) + self._failures(self._over(rest, queue), queue)
+
+    def store_refusals(self, submission: Submission, stored: set[str]) -> list[Record]:
+        """A failure for each case of a submission that the scheduler refused; those that are stored already are left out."""
+        message = self.journal.refusal(submission)
+        if not message:
+            return []
+        ids = {f"{entry.record}-{submission.name.rpartition('-')[2]}": entry for entry in submission.entries}
+        cause = FailureCause(Status.LAUNCH_FAILED, message)
+        return [
+            self._put(entry, record_id, cause, Failure(), None) for record_id, entry in ids.items() if record_id not in stored
+        ]
 
     def _delivered(self, attempt: Attempt) -> Record | None:
         folder = attempt.folder(self.journal.sweep_folder)
         if not (folder / "exit").exists():
             return None
-        return self.store.get(attempt.record_id) or self._left_behind(attempt, folder)
+        return self.store.get(attempt.record_id) or self._undelivered(attempt, folder)
 
-    def _left_behind(self, attempt: Attempt, folder: Path) -> Record | None:
+    def _undelivered(self, attempt: Attempt, folder: Path) -> Record | None:
         """A record that the job could not put into the store."""
         try:
             record = msgspec.json.decode((folder / "record.json").read_bytes(), type=Record)
         except (OSError, msgspec.DecodeError):
             return None
-        record = replace(record, id=attempt.record_id, allocation=Allocation(self.site.name, attempt.job))
+        record = replace(record, id=attempt.record_id, allocation=Allocation(self.site, attempt.job))
         self.store.put(record)
         return record
 
-    def _judged(self, attempts: Sequence[Attempt], queue: Mapping[str, Queued]) -> list[tuple[Attempt, Record]]:
-        now = time.monotonic()
-        found, over = [], []
+    def _hopeless(self, attempts: Sequence[Attempt], queue: Mapping[str, QueuedJob]) -> list[tuple[Attempt, Record]]:
+        """Jobs that would wait for ever are cancelled."""
+        failed = []
         for attempt in attempts:
             queued = queue.get(attempt.job)
-            if queued and is_hopeless(queued):
-                self.slurm.cancel([attempt.job])
-                message = f"job {attempt.job} would wait for ever: {queued.reason}"
-                found.append((attempt, self._failure(attempt, Status.LAUNCH_FAILED, message, queued)))
-            elif queued and not queued.ended:
+            if queued and queued.hopeless:
+                self.scheduler.cancel([attempt.job])
+                cause = FailureCause(Status.LAUNCH_FAILED, f"job {attempt.job} would wait for ever: {queued.reason}")
+                failed.append((attempt, self._failure(attempt, cause, queued)))
+        return failed
+
+    def _over(self, attempts: Sequence[Attempt], queue: Mapping[str, QueuedJob]) -> list[Attempt]:
+        """Those that ended long enough ago for a record to be here by now."""
+        now, over = self.clock(), []
+        for attempt in attempts:
+            queued = queue.get(attempt.job)
+            if queued and not queued.ended:
                 self._ended.pop(attempt.job, None)
             elif now - self._ended.setdefault(attempt.job, now) >= RECORD_GRACE_SECONDS:
-                over.append((attempt, queued))
-        return found + self._failures(over)
+                over.append(attempt)
+        return over
 
-    def _failures(self, over: Sequence[tuple[Attempt, Queued | None]]) -> list[tuple[Attempt, Record]]:
-        if not over:
-            return []
-        accounts = self.slurm.accounts([attempt.job for attempt, _ in over])
-        found = []
-        for attempt, queued in over:
-            record = self._delivered(attempt)
-            if record is None:
-                evidence = self._evidence(attempt, queued, (accounts or {}).get(attempt.job))
-                kind, message = verdict(evidence)
-                if self.journal.is_abandoned(attempt.submission) and not evidence.began:
-                    kind, message = Status.CANCELLED, f"job {attempt.job} was cancelled"
-                record = self._failure(attempt, kind, message, queued, evidence.exit_code)
-            found.append((attempt, record))
-        return found
+    def _failures(self, over: Sequence[Attempt], queue: Mapping[str, QueuedJob]) -> list[tuple[Attempt, Record]]:
+        ended = [self._ended_job(attempt) for attempt in over]
+        causes = self.scheduler.failure_causes(ended, queue) if ended else {}
+        outcomes = []
+        for attempt, job in zip(over, ended, strict=True):
+            cause = causes[job.job]
+            if self.journal.is_abandoned(attempt.submission) and not job.began:
+                cause = FailureCause(Status.CANCELLED, f"job {job.job} was cancelled")
+            late = self._delivered(attempt)
+            outcomes.append((attempt, late or self._failure(attempt, cause, queue.get(job.job), job.exit_code)))
+        return outcomes
 
-    def _evidence(self, attempt: Attempt, queued: Queued | None, accounted: Accounted | None) -> Evidence:
+    def _ended_job(self, attempt: Attempt) -> EndedJob:
         folder = attempt.folder(self.journal.sweep_folder)
-        return Evidence(
-            attempt.job,
-            queued,
-            accounted,
-            self.slurm.details(attempt.job),
-            folder.is_dir(),
-            _exit_code(folder / "exit"),
-            attempt.entry.limit_seconds,
-        )
+        return EndedJob(attempt.job, folder.is_dir(), _exit_code(folder / "exit"), attempt.entry.limit_seconds)
 
-    def store_refusals(self, submission: Submission, stored: set[str]) -> Iterable[Record]:
-        """A failure for each case of a submission that Slurm refused; those that are stored already are left out."""
-        message = self.journal.refusal(submission)
-        if not message:
-            return []
-        found = []
-        for entry in submission.entries:
-            record_id = f"{entry.record}-{submission.name.rpartition('-')[2]}"
-            if record_id not in stored:
-                found.append(self._put(entry, record_id, Status.LAUNCH_FAILED, message, Failure(), None))
-        return found
-
-    def _failure(
-        self, attempt: Attempt, kind: Status, message: str, queued: Queued | None, exit_code: int | None = None
-    ) -> Record:
-        failure = Failure(exit_code, "", log_tail(attempt.log(self.journal.sweep_folder)))
+    def _failure(self, attempt: Attempt, cause: FailureCause, queued: QueuedJob | None, exit_code: int | None = None) -> Record:
+        log = self.journal.sweep_folder / attempt.submission.folder / self.scheduler.log_name(attempt.job)
         nodes = [queued.nodes] if queued and queued.nodes else []
-        allocation = Allocation(self.site.name, attempt.job, queued.partition if queued else "", nodes)
-        return self._put(attempt.entry, attempt.record_id, kind, message, failure, allocation)
+        allocation = Allocation(self.site, attempt.job, queued.partition if queued else "", nodes)
+        return self._put(attempt.entry, attempt.record_id, cause, Failure(exit_code, "", log_tail(log)), allocation)
 
-    def _put(
-        self, entry: Entry, record_id: str, kind: Status, message: str, failure: Failure, allocation: Allocation | None
-    ) -> Record:
+    def _put(self, entry: Entry, record_id: str, cause: FailureCause, failure: Failure, allocation: Allocation | None) -> Record:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         case = self.cases[entry.key]
-        record = Record(record_id, kind, case, started, message, self.sweep_id, failure=failure, allocation=allocation)
+        record = Record(
+            record_id, cause.kind, case, started, cause.message, self.sweep_id, failure=failure, allocation=allocation
+        )
         self.store.put(record)
         return record
 

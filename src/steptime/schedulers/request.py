@@ -23,16 +23,15 @@ class Request:
     devices: int
     """and processes, per node"""
     threads: int
-    gpus: str
-    """the option that asks for them; empty for the CPU"""
     gres: str
-    """what was asked for, for the record"""
+    """the devices of each node, as the scheduler calls them; empty for the CPU"""
     partition: str
     account: str
     qos: str
     time: str
     memory: str
-    sbatch: tuple[str, ...]
+    options: tuple[str, ...]
+    """of the scheduler's submit command, beyond all these"""
     limit_seconds: float
     store: str
     """name of the directory to which data are staged; empty: none of the site's"""
@@ -58,37 +57,29 @@ def request_of(site: Site, case: Case) -> Request:
         counts = ", ".join(map(str, kind.counts))
         raise Unsupported(f"{site.name} gives {kind.name} by {counts} per node, not by {case.devices}")
     wants = kind.wants
-    gres = f"{kind.gres}:{case.devices}" if kind.gres else ""
     return Request(
         backend=case.backend,
         device=kind.name,
         nodes=case.nodes,
         devices=case.devices,
         threads=case.threads,
-        gpus=_gpu_option(site, gres),
-        gres=gres,
+        gres=f"{kind.gres}:{case.devices}" if kind.gres else "",
         partition=wants.partition,
         account=wants.account,
         qos=wants.qos,
         time=wants.time or str(math.ceil((case.budget.limit_seconds + MARGIN_SECONDS) / 60)),
         memory=wants.memory,
-        sbatch=wants.sbatch,
+        options=wants.sbatch,
         limit_seconds=case.budget.limit_seconds,
         store=store,
     )
-
-
-def _gpu_option(site: Site, gres: str) -> str:
-    if not gres:
-        return ""
-    return f"--gres={gres}" if site.gpu_flag == "gres" else f"--gpus-per-node={gres.removeprefix('gpu:')}"
 
 
 def request_words(request: Request) -> str:
     """'2 p100 in gpu', '1 node in def'."""
     many = request.nodes > 1
     nodes = f"{request.nodes} nodes" if many else "1 node"
-    what = f"{request.devices} {request.device}{f' on each of {nodes}' if many else ''}" if request.gpus else nodes
+    what = f"{request.devices} {request.device}{f' on each of {nodes}' if many else ''}" if request.gres else nodes
     return f"{what} in {request.partition}" if request.partition else what
 
 

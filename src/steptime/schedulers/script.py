@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from steptime.schedulers.request import Request, request_words
+from steptime.schedulers.scheduler import JobVariables, ScriptDialect
 from steptime.schedulers.site import Framework, Site
 
 VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
@@ -52,8 +53,14 @@ def comment(text: str) -> str:
     return "# " + "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def script_text(script: Script) -> str:
-    sections = [_head(script), _place(script), _environment(script), _given(script), _run(script)]
+def script_text(script: Script, dialect: ScriptDialect) -> str:
+    sections = [
+        _head(script, dialect),
+        _place(script, dialect.variables),
+        _environment(script),
+        _allocation(script, dialect),
+        _run(script, dialect),
+    ]
     return "\n".join("\n".join(lines) + "\n" for lines in sections)
 
 
@@ -62,59 +69,44 @@ def job_name(script: Script) -> str:
     return f"steptime-{re.sub(r'[^A-Za-z0-9_.-]', '_', script.tasks[0].folder)[:40]}"
 
 
-def _head(script: Script) -> list[str]:
+def _head(script: Script, dialect: ScriptDialect) -> list[str]:
     request, site = script.request, script.site
-    options = [
-        f"--job-name={job_name(script)}",
-        f"--partition={request.partition}" if request.partition else "",
-        f"--account={request.account}" if request.account else "",
-        f"--qos={request.qos}" if request.qos else "",
-        f"--nodes={request.nodes}",
-        f"--ntasks-per-node={request.devices}",
-        f"--cpus-per-task={request.threads}",
-        request.gpus,
-        f"--mem={request.memory}" if request.memory else "",
-        f"--time={request.time}",
-        "--no-requeue",
-        _array(script),
-        *request.sbatch,
-    ]
     what = script.tasks[0].words if len(script.tasks) == 1 else f"{len(script.tasks)} cases, one to a task"
+    again = f"Edit it if you like, and submit it again: {dialect.submit_command} script.sh"
     return [
-        "#!/bin/bash -l" if site.login_shell else "#!/bin/bash",
-        *(f"#SBATCH {option}" for option in options if option),
+        shell_line(site),
+        *dialect.directives(site, request, job_name(script), len(script.tasks) if script.array else 0),
         comment(f"{what}; on {request_words(request)}"),
-        comment(f"Written by steptime for the site {site.name}. Edit it if you like, and submit it again: sbatch script.sh"),
+        comment(f"Written by steptime for the site {site.name}. {again}"),
         "# Each submission leaves a record of its own in the store, and its log here.",
     ]
 
 
-def _array(script: Script) -> str:
-    if not script.array:
-        return ""
-    running = script.site.arrays.running
-    return f"--array=0-{len(script.tasks) - 1}" + (f"%{running}" if running else "")
+def shell_line(site: Site) -> str:
+    return "#!/bin/bash -l" if site.login_shell else "#!/bin/bash"
 
 
-def _place(script: Script) -> list[str]:
-    """Which case this is, and where. `folder` holds job.json and the worker; each try of the case has a folder in it."""
-    sweep = shlex.quote(script.sweep_folder)
-    lines = [f"sweep={sweep}", '[ -d "$sweep" ] || sweep=$SLURM_SUBMIT_DIR/..  # the store was moved: submit from this folder']
+def _place(script: Script, variables: JobVariables) -> list[str]:
+    """Which case this is, and where. `folder` holds job.json and the worker; each attempt at the case has a folder in it."""
+    array, task, job = f"${{{variables.array_id}}}", f"${variables.task}", f"${variables.job_id}"
+    moved = f"sweep=${variables.submit_folder}/..  # the store was moved: submit from this folder"
+    lines = [f"sweep={shlex.quote(script.sweep_folder)}", f'[ -d "$sweep" ] || {moved}']
     if script.array:
         lines += ["cases=(", *(f"  {shlex.quote(task.folder)}" for task in script.tasks), ")"]
-        lines += ["name=${cases[$SLURM_ARRAY_TASK_ID]}", "job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"]
+        lines += [f"name=${{cases[{task}]}}", f"job={array}_{task}"]
     else:
-        lines += [f"name={shlex.quote(script.tasks[0].folder)}", "job=$SLURM_JOB_ID"]
+        lines += [f"name={shlex.quote(script.tasks[0].folder)}", f"job={job}"]
+    submitted = f"${{{variables.array_id}:-{job}}}"
     return [
         *lines,
         "folder=$sweep/$name",
         "try=$folder/try-$job",
         "",
         "# steptime's own submissions are known by their names: this one was accepted, unless it has been given up meanwhile.",
-        "submission=$sweep/submissions/$SLURM_JOB_NAME",
+        f"submission=$sweep/submissions/${variables.job_name}",
         'if [ -e "$submission.abandoned" ]; then echo "steptime: this submission was given up"; exit 0; fi',
         'if [ -e "$submission.json" ]; then',
-        '  echo "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" > "$submission.job.$job" && mv "$submission.job.$job" "$submission.job"',
+        f'  echo "{submitted}" > "$submission.job.$job" && mv "$submission.job.$job" "$submission.job"',
         "fi",
         'mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1',
         "",
@@ -151,31 +143,31 @@ def _python(own: Framework | None, chosen: str) -> str:
     return expandable(own.python or "python")
 
 
-def _given(script: Script) -> list[str]:
-    """What the record is to say of the job, and where the data are staged."""
+def _allocation(script: Script, dialect: ScriptDialect) -> list[str]:
+    """What the record says of the job, and where the data are staged."""
     request, site = script.request, script.site
     first, count = MASTER_PORTS
     lines = [
         "# What Slurm gave, for the record.",
         f"export STEPTIME_SITE={shlex.quote(site.name)} STEPTIME_JOB=$job STEPTIME_GRES={shlex.quote(request.gres)}",
-        'export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)',
-        'export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)',
+        *dialect.allocation(),
     ]
     if request.processes > 1:
-        lines += [f"export MASTER_ADDR=${{STEPTIME_NODES%%,*}} MASTER_PORT=$(({first} + SLURM_JOB_ID % {count}))"]
+        port = f"$(({first} + {dialect.variables.job_id} % {count}))"
+        lines += [f"export MASTER_ADDR=${{STEPTIME_NODES%%,*}} MASTER_PORT={port}"]
     if request.store:
         lines += ["", "# Where the data are staged: a worker finds a store by the variable of its name."]
         lines += [f"export {request.store.upper().replace('-', '_')}={expandable(site.directories[request.store])}"]
     return lines
 
 
-def _run(script: Script) -> list[str]:
+def _run(script: Script, dialect: ScriptDialect) -> list[str]:
     request = script.request
     limit = f"timeout --kill-after={KILL_SECONDS} {request.limit_seconds:g}"
     return [
         comment(f"The worker, for at most {request.limit_seconds:g} s; then its record goes into the store."),
         'cd "$try" || exit 1',
-        f'{limit} {_launcher(script)}"$python" "$folder/steptime-worker.pyz" "$try"',
+        f'{limit} {_launcher(script, dialect)}"$python" "$folder/steptime-worker.pyz" "$try"',
         "code=$?",
         '"$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.."',
         "exit $code",
@@ -186,11 +178,10 @@ OMPI_RANKS = {"RANK": "RANK", "LOCAL_RANK": "LOCAL_RANK", "WORLD_SIZE": "SIZE"}
 RANKS = "bash -c '" + " ".join(f"{ours}=$OMPI_COMM_WORLD_{theirs}" for ours, theirs in OMPI_RANKS.items()) + ' exec "$@"\' bash '
 
 
-def _launcher(script: Script) -> str:
+def _launcher(script: Script, dialect: ScriptDialect) -> str:
     request, site = script.request, script.site
     if request.processes == 1 and not site.launch_single:
         return ""
     if site.launcher == "mpirun":
         return f"mpirun -np {request.processes} --map-by ppr:{request.devices}:node {RANKS}"
-    per_node = f"--ntasks={request.processes} --ntasks-per-node={request.devices}"
-    return f"srun {per_node} --cpus-per-task={request.threads} --kill-on-bad-exit=1 "
+    return dialect.launcher(request)

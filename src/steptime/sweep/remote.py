@@ -16,11 +16,13 @@ from typing import Protocol
 from steptime.core.errors import StoreError, Unsupported
 from steptime.core.schema import Case, Failure, Record, Status, case_key
 from steptime.schedulers.batches import Batch, batches, prepare
-from steptime.schedulers.journal import Attempt, Submission, SubmissionJournal
+from steptime.schedulers.choose import scheduler_of
+from steptime.schedulers.journal import Attempt, SubmissionJournal
 from steptime.schedulers.outcomes import JobOutcomes
 from steptime.schedulers.request import request_of
+from steptime.schedulers.scheduler import Full, NoAnswer, Refused, Scheduler
 from steptime.schedulers.site import Site
-from steptime.schedulers.slurm.commands import Full, NoAnswer, Refused, Slurm
+from steptime.schedulers.submitter import Submitter
 from steptime.store.files import Store, new_id, records_in
 from steptime.sweep.live import LiveFile, holding, running
 from steptime.sweep.run import Settings
@@ -30,10 +32,7 @@ from steptime.sweep.verdicts import best_of, contended, runs_again
 TICK_SECONDS = 0.5
 LOOKS_PER_SECOND = 400
 """at the files of attempts: a shared file system has others to serve too"""
-LOOK_AGAIN_SECONDS = 1.0
-IN_FLIGHT_SECONDS = 90.0
-"""an sbatch of another host may take so long to be refused or accepted"""
-CANCELLED = Status.CANCELLED
+CANCELLED = "cancelled"
 
 
 class Watcher(Protocol):
@@ -49,7 +48,7 @@ class Remote:
     site: Site
     settings: Settings
     watcher: Watcher
-    slurm: Slurm = field(default_factory=Slurm)
+    scheduler: Scheduler
     pause: Callable[[float], None] = time.sleep
     _batches: list[Batch] = field(default_factory=list)
     _attempts: list[Attempt] = field(default_factory=list)
@@ -61,7 +60,8 @@ class Remote:
         self.journal = SubmissionJournal(self.folder)
         self._cases = {case_key(case): case for case in self.sweep.cases}
         self._known: list[Record] = []
-        self._outcomes = JobOutcomes(self.store, self.sweep.id, self.site, self.journal, self.slurm, self._cases)
+        self._outcomes = JobOutcomes(self.store, self.sweep.id, self.site.name, self.journal, self.scheduler, self._cases)
+        self._submitter = Submitter(self.journal, self.scheduler, self.site.poll_seconds, self._say_once, self.pause)
 
     def begin(self) -> Iterator[Record]:
         """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
@@ -121,48 +121,14 @@ class Remote:
         stored = {record.id for record in self._known}
         for submission in self.journal.all():
             if self.journal.is_open(submission):
-                self._look_up(submission)
+                self._submitter.look_up(submission)
             self._outcomes.store_refusals(submission, stored)
             self._attempts += [t for t in self.journal.attempts(submission) if t.record_id not in stored]
         self._known = list(records_in(self.store, self.sweep.id))
 
-    def _look_up(self, submission: Submission) -> str:
-        """The job of a submission of which only the intent is known; if there is none, it is given up."""
-        age = (datetime.now(UTC) - datetime.fromisoformat(submission.created)).total_seconds()
-        if submission.host != LiveFile(self.folder).host and age < IN_FLIGHT_SECONDS:
-            self.watcher.say(f"{submission.host} may still be submitting; waiting {IN_FLIGHT_SECONDS - age:.0f} s")
-            self.pause(IN_FLIGHT_SECONDS - age)
-        for last in (False, True):
-            job = self.journal.job(submission) or self._patiently(lambda: self._find(submission))
-            if job:
-                self.journal.accept(submission, job)
-                return job
-            if not last:
-                self.pause(LOOK_AGAIN_SECONDS)
-        self.journal.abandon(submission, "Slurm knows no job of this name")
-        if late := self._patiently(lambda: self._find(submission)):
-            self.slurm.cancel([late])
-        return ""
-
-    def _find(self, submission: Submission) -> str:
-        found = list(self.slurm.queue([submission.name]))
-        if not found:
-            since = datetime.fromisoformat(submission.created).astimezone().strftime("%Y-%m-%dT00:00:00")
-            found = list(self.slurm.accounts_named(submission.name, since) or {})
-        return found[0].partition("_")[0] if found else ""
-
-    def _patiently(self, ask: Callable[[], str]) -> str:
-        """Asks until Slurm answers."""
-        while True:
-            try:
-                return ask()
-            except NoAnswer as problem:
-                self._say_once(f"Slurm does not answer ({problem}); asking again")
-                self.pause(min(self.site.poll_seconds, 5.0))
-
     def _plan(self, cases: Sequence[Case]) -> None:
         try:
-            largest = self.slurm.largest_array() if len(cases) >= self.site.arrays.at_least else 2
+            largest = self.scheduler.largest_array() if len(cases) >= self.site.arrays.at_least else 2
         except (NoAnswer, Refused):
             largest = self.site.arrays.largest
         self._batches += batches(self.site, cases, largest)
@@ -170,20 +136,14 @@ class Remote:
     def _submit(self) -> Iterator[Record]:
         """As many of the batches as Slurm takes now; the records of those that it refuses."""
         while self._batches and not self.is_cancelled:
-            submission = prepare(self.folder, self.site, self._batches[0], self.settings.python)
+            submission = prepare(self.folder, self.site, self._batches[0], self.settings.python, self.scheduler.script)
             try:
-                self.journal.accept(submission, self.slurm.submit(self.folder / submission.folder, submission.name))
-            except NoAnswer as problem:
-                self._say_once(f"sbatch: {problem}")
-                if not self._look_up(submission):
+                if not self._submitter.submit(submission):
                     continue
             except Full as problem:
-                self.journal.abandon(submission, str(problem))
                 if self._attempts:
                     self._say_once(f"{self.unsubmitted} cases wait to be submitted: {problem}")
                     return
-                self.journal.refuse(submission, str(problem))
-            except Refused as problem:
                 self.journal.refuse(submission, str(problem))
             batch = self._batches.pop(0)
             self._attempts += self.journal.attempts(submission)
@@ -212,7 +172,7 @@ class Remote:
         try:
             collected = self._outcomes.collect(self._attempts, asks)
         except NoAnswer as problem:
-            self._say_once(f"Slurm does not answer ({problem}); asking again")
+            self._say_once(f"{self.scheduler.name} does not answer ({problem}); asking again")
             return
         if asks:
             self._said = ""
@@ -273,7 +233,7 @@ def run_on_site(
     folder = folder_of(store, sweep)
     with _in_words(folder), holding(folder):
         (folder / CANCELLED).unlink(missing_ok=True)
-        remote = Remote(store, sweep, site, settings, watcher)
+        remote = Remote(store, sweep, site, settings, watcher, scheduler_of(site))
         try:
             yield from remote.begin()
             if not detach:
@@ -288,9 +248,9 @@ def run_on_site(
             watcher.say(f"{remote.unsubmitted} cases are not submitted yet; `steptime resume {sweep.id}` goes on")
 
 
-def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm: Slurm | None = None) -> list[str]:
-    """Ends all of its jobs and keeps those that Slurm will not end for us from beginning; the jobs that were told to end."""
-    slurm = slurm or Slurm()
+def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], scheduler: Scheduler | None = None) -> list[str]:
+    """Ends all of its jobs, and keeps those that the scheduler does not end from beginning; the jobs that it was asked to end."""
+    scheduler = scheduler or scheduler_of(site_of_sweep(store, sweep))
     folder = folder_of(store, sweep)
     journal = SubmissionJournal(folder)
     stored = {record.id for record in records_in(store, sweep.id)}
@@ -303,7 +263,7 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], slurm
                 journal.abandon(submission, "cancelled")
             if left:
                 jobs.append(journal.job(submission))
-    complaint = slurm.cancel(jobs) if jobs else ""
+    complaint = scheduler.cancel(jobs) if jobs else ""
     if complaint:
         say(f"scancel: {complaint}; what has not begun will end at once when it does")
     return jobs
@@ -315,7 +275,8 @@ def collect_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> No
     if running(folder):
         return
     with holding(folder):
-        remote = Remote(store, sweep, site_of_sweep(store, sweep), Settings(contended_rounds=0), Silent())
+        site = site_of_sweep(store, sweep)
+        remote = Remote(store, sweep, site, Settings(contended_rounds=0), Silent(), scheduler_of(site))
         remote.collect(patience_seconds)
 
 

@@ -1,4 +1,4 @@
-"""How the jobs of a sweep on a site stand: its files, and one question to Slurm."""
+"""How the jobs of a sweep on a site stand: its files, and one question to the scheduler."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from steptime.core.errors import UsageError
+from steptime.core.errors import SteptimeError
+from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.journal import SubmissionJournal
-from steptime.schedulers.slurm.commands import NoAnswer, Refused, Slurm
-from steptime.schedulers.slurm.states import reason_words
+from steptime.schedulers.scheduler import NoAnswer, Refused, Scheduler
 from steptime.store.files import Store
-from steptime.sweep.state import Sweep, folder_of
+from steptime.sweep.state import Sweep, folder_of, site_of_sweep
 
 
 @dataclass(frozen=True)
 class Jobs:
     states: dict[str, int] = field(default_factory=dict)
-    """Slurm's words, lower case: pending, running, ..."""
+    """the scheduler's words, lower case: pending, running, ..."""
     notes: list[str] = field(default_factory=list)
     """why they wait, and whatever else should be said"""
 
@@ -26,15 +26,16 @@ class Jobs:
         return sum(number for state, number in self.states.items() if state not in ("ended", "unknown"))
 
 
-def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], slurm: Slurm | None = None) -> Jobs:
+def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], scheduler: Scheduler | None = None) -> Jobs:
     """Of the attempts that have no record yet. `stored`: the ids of all records."""
     journal = SubmissionJournal(folder_of(store, sweep))
     attempts = [t for s in journal.all() for t in journal.attempts(s) if t.record_id not in stored]
     if not attempts:
         return Jobs()
     try:
-        queue = (slurm or Slurm()).queue(sorted({t.submission.name for t in attempts}))
-    except (NoAnswer, Refused, UsageError) as problem:
+        scheduler = scheduler or scheduler_of(site_of_sweep(store, sweep))
+        queue = scheduler.queue(sorted({t.submission.name for t in attempts}))
+    except (NoAnswer, Refused, SteptimeError) as problem:
         return Jobs({"unknown": len(attempts)}, [str(problem)])
     states: Counter[str] = Counter()
     notes: Counter[str] = Counter()
@@ -42,6 +43,6 @@ def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], slurm: Slurm | 
         queued = queue.get(attempt.job)
         state = "ended" if queued is None or queued.ended else queued.state.lower()
         states[state] += 1
-        if queued and queued.state == "PENDING":
-            notes[reason_words(queued.reason, attempt.submission.wanted, queued.partition)] += 1
+        if queued and (why := queued.waiting_words(attempt.submission.wanted)):
+            notes[why] += 1
     return Jobs(dict(states), [f"{note} ({number})" if number > 1 else note for note, number in notes.items()])

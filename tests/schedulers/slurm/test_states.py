@@ -2,16 +2,16 @@
 
 import pytest
 
+from steptime.schedulers.scheduler import EndedJob
 from steptime.schedulers.slurm.states import (
     Accounted,
     Evidence,
     Queued,
-    is_hopeless,
+    failure_cause,
     parse_sacct,
     parse_scontrol,
     parse_squeue,
     reason_words,
-    verdict,
 )
 
 SQUEUE = """\
@@ -53,31 +53,35 @@ def queued(state, reason="None"):
     return Queued("5", state, "n", "def", "c1", reason)
 
 
+def ended(job="5", began=False, exit_code=None, limit_seconds=0.0):
+    return EndedJob(job, began, exit_code, limit_seconds)
+
+
 @pytest.mark.parametrize(
     ("evidence", "kind", "words"),
     [
-        (Evidence("5", queued("TIMEOUT")), "timeout", "job 5 reached Slurm's time limit"),
-        (Evidence("5", queued("OUT_OF_MEMORY")), "out_of_memory", "ended by its memory limit"),
-        (Evidence("5", queued("FAILED"), parse_sacct(SACCT)["5"], began=True, exit_code=1), "out_of_memory", "memory limit"),
-        (Evidence("5", queued("COMPLETED"), None, {"DerivedExitCode": "0:125"}, True, 137), "out_of_memory", "memory limit"),
-        (Evidence("5", queued("NODE_FAIL")), "node_failure", "a node of job 5 failed (c1)"),
-        (Evidence("5", queued("PREEMPTED")), "node_failure", "was preempted"),
-        (Evidence("6", queued("CANCELLED"), parse_sacct(SACCT)["6"]), "cancelled", "job 6 was cancelled by user 1000"),
-        (Evidence("5", queued("CANCELLED")), "cancelled", "job 5 was cancelled"),
-        (Evidence("5", queued("FAILED"), began=True, exit_code=139), "crash", "killed by SIGSEGV"),
-        (Evidence("5", queued("FAILED"), began=True, exit_code=132), "illegal_instruction", "SIGILL"),
-        (Evidence("5", queued("FAILED"), began=True, exit_code=3), "crash", "exit code 3 and no record"),
-        (Evidence("5", None, began=True, exit_code=124, limit_seconds=90), "timeout", "not done after 90 s"),
-        (Evidence("5", queued("FAILED", "RaisedSignal:53(Real-time_signal_19)")), "launch_failed", "RaisedSignal:53"),
-        (Evidence("5", queued("FAILED", "NonZeroExitCode"), began=True), "crash", "script of job 5 was killed"),
-        (Evidence("5", None, began=True), "crash", "how it ended is unknown"),
-        (Evidence("5", None, Accounted("5", "RUNNING", "0:0", "0:0", "c1"), began=True), "crash", "unknown"),
-        (Evidence("5", queued("DEADLINE")), "timeout", "time limit"),
+        (Evidence(ended(), queued("TIMEOUT")), "timeout", "job 5 reached Slurm's time limit"),
+        (Evidence(ended(), queued("OUT_OF_MEMORY")), "out_of_memory", "ended by its memory limit"),
+        (Evidence(ended(began=True, exit_code=1), queued("FAILED"), parse_sacct(SACCT)["5"]), "out_of_memory", "memory limit"),
+        (Evidence(ended(exit_code=137), queued("COMPLETED"), None, {"DerivedExitCode": "0:125"}), "out_of_memory", "its memory"),
+        (Evidence(ended(), queued("NODE_FAIL")), "node_failure", "a node of job 5 failed (c1)"),
+        (Evidence(ended(), queued("PREEMPTED")), "node_failure", "was preempted"),
+        (Evidence(ended("6"), queued("CANCELLED"), parse_sacct(SACCT)["6"]), "cancelled", "job 6 was cancelled by user 1000"),
+        (Evidence(ended(), queued("CANCELLED")), "cancelled", "job 5 was cancelled"),
+        (Evidence(ended(began=True, exit_code=139), queued("FAILED")), "crash", "killed by SIGSEGV"),
+        (Evidence(ended(began=True, exit_code=132), queued("FAILED")), "illegal_instruction", "SIGILL"),
+        (Evidence(ended(began=True, exit_code=3), queued("FAILED")), "crash", "exit code 3 and no record"),
+        (Evidence(ended(began=True, exit_code=124, limit_seconds=90), None), "timeout", "not done after 90 s"),
+        (Evidence(ended(), queued("FAILED", "RaisedSignal:53(Real-time_signal_19)")), "launch_failed", "RaisedSignal:53"),
+        (Evidence(ended(began=True), queued("FAILED", "NonZeroExitCode")), "crash", "script of job 5 was killed"),
+        (Evidence(ended(began=True), None), "crash", "how it ended is unknown"),
+        (Evidence(ended(began=True), None, Accounted("5", "RUNNING", "0:0", "0:0", "c1")), "crash", "unknown"),
+        (Evidence(ended(), queued("DEADLINE")), "timeout", "time limit"),
     ],
 )  # fmt: skip
 def test_each_end_has_its_kind(evidence, kind, words):
-    found, message = verdict(evidence)
-    assert (found, words in message) == (kind, True), message
+    cause = failure_cause(evidence)
+    assert (cause.kind, words in cause.message) == (kind, True), cause
 
 
 def test_reasons_are_said_in_words():
@@ -89,7 +93,7 @@ def test_reasons_are_said_in_words():
 
 
 def test_what_would_wait_for_ever_is_known():
-    assert is_hopeless(queued("PENDING", "DependencyNeverSatisfied"))
-    assert is_hopeless(queued("PENDING", "launch failed requeued held"))
-    assert not is_hopeless(queued("PENDING", "Resources"))
-    assert not is_hopeless(queued("RUNNING", "None"))
+    assert queued("PENDING", "DependencyNeverSatisfied").hopeless
+    assert queued("PENDING", "launch failed requeued held").hopeless
+    assert not queued("PENDING", "Resources").hopeless
+    assert not queued("RUNNING", "None").hopeless

@@ -153,6 +153,14 @@ class Staging:
 
 
 @dataclass(frozen=True)
+class FailureCause:
+    """Why a case has no figure: the status and the message of its record."""
+
+    kind: Status
+    message: str
+
+
+@dataclass(frozen=True)
 class Failure:
     """How a worker ended that gave no figure."""
 

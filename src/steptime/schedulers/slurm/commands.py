@@ -7,16 +7,21 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from steptime.core.errors import UsageError
+from steptime.core.schema import FailureCause
+from steptime.schedulers.scheduler import EndedJob, Full, NoAnswer, QueuedJob, Refused, ScriptDialect
+from steptime.schedulers.slurm.script import SlurmScript
 from steptime.schedulers.slurm.states import (
     ACCOUNT_FIELDS,
     QUEUE_FORMAT,
     Accounted,
+    Evidence,
     Queued,
+    failure_cause,
     parse_sacct,
     parse_scontrol,
     parse_squeue,
@@ -33,53 +38,37 @@ LIMIT_REACHED = re.compile(r"submit limit|MaxSubmit|Job limit|MaxJobCount", re.I
 PR_SET_PDEATHSIG = 1
 
 
-class NoAnswer(Exception):
-    """Slurm did not answer: what was asked is unknown, and may be asked again."""
-
-
-class Refused(Exception):
-    """Slurm said no, in its own words."""
-
-
-class Full(Refused):
-    """No more jobs may be submitted for now."""
-
-
-@dataclass(frozen=True)
 class Slurm:
-    """The cluster that the commands on PATH talk to."""
+    name = "Slurm"
+    script: ScriptDialect = SlurmScript()
 
-    def submit(self, folder: Path, name: str, script: str = "script.sh") -> str:
-        """The id of the new job. After NoAnswer there may be one: look its name up."""
-        text = _run(["sbatch", "--parsable", f"--job-name={name}", script], SUBMIT_SECONDS, folder, dies_with_us=True)
+    def submit(self, folder: Path, name: str) -> str:
+        text = _run(["sbatch", "--parsable", f"--job-name={name}", "script.sh"], SUBMIT_SECONDS, folder, dies_with_us=True)
         found = re.match(r"(\d+)", text.strip().splitlines()[-1] if text.strip() else "")
         if not found:
             raise NoAnswer(f"sbatch said '{text.strip()[:200]}'")
         return found[1]
 
+    def find(self, name: str, since: datetime) -> str:
+        """In the queue, which forgets ended jobs after minutes; then in accounting, where there is any."""
+        jobs = list(self.queue([name])) or list(_accounts([f"--name={name}", f"--starttime={_midnight(since)}"]))
+        return jobs[0].partition("_")[0] if jobs else ""
+
     def queue(self, names: Sequence[str]) -> dict[str, Queued]:
-        """All jobs of these names that Slurm still remembers, ended ones included, by id."""
         if not names:
             return {}
         command = ["squeue", "--noheader", "--array", "--states=all", f"--format={QUEUE_FORMAT}", f"--name={','.join(names)}"]
         return parse_squeue(_run(command, ASK_SECONDS))
 
-    def accounts(self, jobs: Sequence[str]) -> dict[str, Accounted] | None:
-        """What accounting says of these jobs and their steps; None where there is no accounting."""
-        return _accounts([f"--jobs={','.join(jobs)}"])
-
-    def accounts_named(self, name: str, since: str) -> dict[str, Accounted] | None:
-        return _accounts([f"--name={name}", f"--starttime={since}"])
-
-    def details(self, job: str) -> dict[str, str] | None:
-        """What slurmctld says of one job; None if it knows it no more."""
-        try:
-            return parse_scontrol(_run(["scontrol", "--oneliner", "--details", "show", "job", job], ASK_SECONDS))
-        except Refused:
-            return None
+    def failure_causes(self, jobs: Sequence[EndedJob], queue: Mapping[str, QueuedJob]) -> dict[str, FailureCause]:
+        """One sacct for all of them, then scontrol for each."""
+        accounts = _accounts([f"--jobs={','.join(job.job for job in jobs)}"])
+        return {
+            ended.job: failure_cause(Evidence(ended, queue.get(ended.job), accounts.get(ended.job), _details(ended.job)))
+            for ended in jobs
+        }
 
     def cancel(self, jobs: Sequence[str]) -> str:
-        """Slurm's complaint, if it has one."""
         try:
             _run(["scancel", *jobs], ASK_SECONDS)
         except (Refused, NoAnswer) as problem:
@@ -91,13 +80,29 @@ class Slurm:
         found = re.search(r"^MaxArraySize\s*=\s*(\d+)", _run(["scontrol", "show", "config"], ASK_SECONDS), re.M)
         return int(found[1]) if found else 1001
 
+    def log_name(self, job: str) -> str:
+        return f"slurm-{job}.out"
 
-def _accounts(which: list[str]) -> dict[str, Accounted] | None:
+
+def _midnight(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%dT00:00:00")
+
+
+def _accounts(which: list[str]) -> dict[str, Accounted]:
+    """Jobs with their steps; nothing where there is no accounting."""
     command = ["sacct", "--noheader", "--parsable2", "--duplicates", f"--format={ACCOUNT_FIELDS}", *which]
     try:
         return parse_sacct(_run(command, ASK_SECONDS))
     except Refused:  # accounting is disabled, or of no use: scontrol and the exit file are left
-        return None
+        return {}
+
+
+def _details(job: str) -> dict[str, str]:
+    """What slurmctld says of one job; nothing if it has forgotten it."""
+    try:
+        return parse_scontrol(_run(["scontrol", "--oneliner", "--details", "show", "job", job], ASK_SECONDS))
+    except Refused:
+        return {}
 
 
 def _run(command: Sequence[str], seconds: float, folder: Path | None = None, dies_with_us: bool = False) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from steptime.core.schema import Status
+from steptime.core.schema import FailureCause, Status
+from steptime.schedulers.exit_code import script_exit_cause
+from steptime.schedulers.scheduler import EndedJob, QueuedJob
 
 QUEUE_FORMAT = "%i|%T|%j|%P|%N|%r"
 ACCOUNT_FIELDS = "JobID,State,ExitCode,DerivedExitCode,NodeList,JobName"
@@ -26,8 +27,6 @@ ENDED = (
 )
 OUT_OF_MEMORY_SIGNAL = "125"
 """what Slurm gives as the signal of a step that its memory limit ended"""
-TIMED_OUT = 124
-"""the exit code of timeout(1)"""
 HOPELESS = (
     "AccountNotAllowed",
     "AssocNotAllowed",
@@ -59,6 +58,13 @@ class Queued:
     def ended(self) -> bool:
         return self.state in ENDED
 
+    @property
+    def hopeless(self) -> bool:
+        return self.state == "PENDING" and self.reason.replace(" ", "_") in HOPELESS
+
+    def waiting_words(self, wanted: str) -> str:
+        return reason_words(self.reason, wanted, self.partition) if self.state == "PENDING" else ""
+
 
 @dataclass(frozen=True)
 class Accounted:
@@ -79,15 +85,11 @@ class Accounted:
 class Evidence:
     """All that is known of a job that left no record."""
 
-    job: str
-    queued: Queued | None = None
+    ended: EndedJob
+    queued: QueuedJob | None = None
     accounted: Accounted | None = None
-    details: dict[str, str] | None = None
-    began: bool = False
-    """whether its script ran at all"""
-    exit_code: int | None = None
-    """as the script wrote it down"""
-    limit_seconds: float = 0.0
+    details: Mapping[str, str] = field(default_factory=dict)
+    """of scontrol"""
 
 
 def parse_squeue(text: str) -> dict[str, Queued]:
@@ -119,41 +121,36 @@ def parse_scontrol(text: str) -> dict[str, str]:
     return dict(re.findall(r"(?:^|\s)([A-Za-z/:]+)=(\S*)", text))
 
 
-def verdict(evidence: Evidence) -> tuple[Status, str]:
-    """The kind of failure and what is said of it; the most telling source first. What is unknown is said to be unknown."""
+def failure_cause(evidence: Evidence) -> FailureCause:
+    """The most telling source comes first. What is unknown is said to be unknown."""
     states = _states(evidence)
-    job = f"job {evidence.job}"
+    ended = evidence.ended
+    job = f"job {ended.job}"
     if "OUT_OF_MEMORY" in states or any(code.endswith(f":{OUT_OF_MEMORY_SIGNAL}") for code in _codes(evidence)):
-        return Status.OUT_OF_MEMORY, f"{job} was ended by its memory limit"
+        return FailureCause(Status.OUT_OF_MEMORY, f"{job} was ended by its memory limit")
     if "TIMEOUT" in states or "DEADLINE" in states:
-        return Status.TIMEOUT, f"{job} reached Slurm's time limit"
+        return FailureCause(Status.TIMEOUT, f"{job} reached Slurm's time limit")
     if "NODE_FAIL" in states or "BOOT_FAIL" in states:
-        return Status.NODE_FAILURE, f"a node of {job} failed{_nodes(evidence)}"
+        return FailureCause(Status.NODE_FAILURE, f"a node of {job} failed{_nodes(evidence)}")
     if "PREEMPTED" in states:
-        return Status.NODE_FAILURE, f"{job} was preempted by one of higher priority"
+        return FailureCause(Status.NODE_FAILURE, f"{job} was preempted by one of higher priority")
     if "CANCELLED" in states:
         by = evidence.accounted.by if evidence.accounted else ""
-        return Status.CANCELLED, f"{job} was cancelled{f' by user {by}' if by else ''}"
-    if evidence.exit_code is not None:
-        return _of_exit_code(evidence.exit_code, evidence.limit_seconds, job)
+        return FailureCause(Status.CANCELLED, f"{job} was cancelled{f' by user {by}' if by else ''}")
+    if ended.exit_code is not None:
+        return script_exit_cause(ended.exit_code, ended.limit_seconds)
     if not states:
-        return Status.CRASH, f"Slurm knows {job} no more and it left no exit code: how it ended is unknown"
-    if not evidence.began:
-        return Status.LAUNCH_FAILED, f"{job} did not start: {_reason(evidence)}"
-    return Status.CRASH, f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})"
-
-
-def is_preemption(message: str) -> bool:
-    return "was preempted" in message
+        return FailureCause(Status.CRASH, f"Slurm knows {job} no more and it left no exit code: how it ended is unknown")
+    if not ended.began:
+        return FailureCause(Status.LAUNCH_FAILED, f"{job} did not start: {_reason(evidence)}")
+    return FailureCause(Status.CRASH, f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})")
 
 
 def _states(evidence: Evidence) -> set[str]:
     """Of the job and its steps, from every source that has an answer. A step's COMPLETED says nothing of the job."""
-    found = set()
+    found = {evidence.details.get("JobState", "")}
     if evidence.queued:
         found.add(evidence.queued.state)
-    if evidence.details:
-        found.add(evidence.details.get("JobState", ""))
     if evidence.accounted:
         found.add(evidence.accounted.state)
         found |= {state.split()[0] for state, _ in evidence.accounted.steps.values() if state.startswith("OUT_OF_ME")}
@@ -164,22 +161,7 @@ def _codes(evidence: Evidence) -> Iterable[str]:
     if evidence.accounted:
         yield evidence.accounted.derived
         yield from (code for _, code in evidence.accounted.steps.values())
-    if evidence.details:
-        yield evidence.details.get("DerivedExitCode", "")
-
-
-def _of_exit_code(code: int, limit_seconds: float, job: str) -> tuple[Status, str]:
-    if code == TIMED_OUT:
-        return Status.TIMEOUT, f"not done after {limit_seconds:g} s"
-    if code <= 128:
-        return Status.CRASH, f"ended with exit code {code} and no record"
-    try:
-        name = signal.Signals(code - 128).name
-    except ValueError:
-        return Status.CRASH, f"ended with exit code {code} and no record"
-    if name == "SIGILL":
-        return Status.ILLEGAL_INSTRUCTION, f"killed by {name}: this CPU does not run an instruction that it advertises"
-    return Status.CRASH, f"killed by {name}"
+    yield evidence.details.get("DerivedExitCode", "")
 
 
 def _nodes(evidence: Evidence) -> str:
@@ -188,7 +170,7 @@ def _nodes(evidence: Evidence) -> str:
 
 
 def _reason(evidence: Evidence) -> str:
-    reason = evidence.queued.reason if evidence.queued else (evidence.details or {}).get("Reason", "")
+    reason = evidence.queued.reason if evidence.queued else evidence.details.get("Reason", "")
     return reason if reason not in ("", "None") else "no reason given"
 
 
@@ -214,7 +196,3 @@ def reason_words(reason: str, wanted: str, partition: str) -> str:
     if reason.startswith(("QOS", "Assoc", "Max")):
         return f"waits for a limit of its account or QoS ({reason})"
     return f"waits ({reason})"
-
-
-def is_hopeless(queued: Queued) -> bool:
-    return queued.state == "PENDING" and queued.reason.replace(" ", "_") in HOPELESS
