@@ -1,8 +1,14 @@
+import dataclasses
 import json
 import os
 import subprocess
 
 import pytest
+
+from steptime.cli import resume, run
+from steptime.cli.measuring_options import MeasuringOptions
+from steptime.cli.run_options import RunOptions
+from steptime.plan.fields import FIELDS, OPEN_GROUPS
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 BAD = [
@@ -175,3 +181,10 @@ def test_forty_runs_of_one_noisy_case_cover_the_truth(steptime):
     assert len(rows) == 40
     assert len({row["throughput"] for row in rows}) == 40
     assert sum(row["ci_low"] <= 1000.0 <= row["ci_high"] for row in rows) >= 36
+
+
+def test_every_option_of_run_and_resume_reaches_the_typed_options():
+    typed = {field.name for options in (RunOptions, MeasuringOptions) for field in dataclasses.fields(options)}
+    changes = {*(key.rpartition(".")[2] for key in FIELDS), *OPEN_GROUPS, "repeats", "order", "include", "exclude"}
+    for verb in (run.command, resume.command):
+        assert {parameter.name for parameter in verb.params} <= typed | changes | {"sweep"}

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from steptime.cli.measuring import settings_of
 from steptime.core.errors import CaseFailed
 from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
 from steptime.launch.fork_server import Nurseries
@@ -17,7 +16,7 @@ from steptime.store.files import Store
 from steptime.store.rows import case_words
 from steptime.sweep import state
 from steptime.sweep.largest import largest_batch
-from steptime.sweep.run import run_sweep
+from steptime.sweep.run import Settings, run_sweep
 
 TRIAL = Budget(min_steps=1, max_steps=3, max_seconds=1e9)
 """enough steps for every buffer to be there: the optimiser's come with the first update"""
@@ -33,7 +32,7 @@ class _Quiet:
         print(line, file=sys.stderr)
 
 
-def with_largest_batches(store: Store, cases: list[Case], given: dict[str, Any]) -> list[Case]:
+def with_largest_batches(store: Store, cases: list[Case], settings: Settings) -> list[Case]:
     """One case per configuration, whatever batches were asked for. Every try is a record of its own sweep."""
     first: dict[str, Case] = {}
     for case in cases:
@@ -42,18 +41,17 @@ def with_largest_batches(store: Store, cases: list[Case], given: dict[str, Any])
         tempfile.TemporaryDirectory(prefix="steptime-nursery-") as folder,
         contextlib.closing(Nurseries(Path(folder) / "nursery")) as nurseries,
     ):
-        found = [replace(case, batch=_search(store, case, given, nurseries)) for case in first.values()]
+        found = [replace(case, batch=_search(store, case, settings, nurseries)) for case in first.values()]
     return [case for case in found if case.batch]
 
 
-def _search(store: Store, case: Case, given: dict[str, Any], nurseries: Nurseries) -> int:
+def _search(store: Store, case: Case, settings: Settings, nurseries: Nurseries) -> int:
     """0 if it fails for another reason than memory: then there is no largest."""
 
     def fits(batch: int) -> bool:
         trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))
         sweep = state.begin(store, [trial], "find-max-batch")
-        settings = replace(settings_of(given), contended_rounds=0, retry="")
-        (record,) = run_sweep(store, sweep, settings, _Quiet(), nurseries)
+        (record,) = run_sweep(store, sweep, replace(settings, contended_rounds=0, retry=""), _Quiet(), nurseries)
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
         if record.status not in (OK, Status.OUT_OF_MEMORY):
             raise CaseFailed(record.status, record.message)

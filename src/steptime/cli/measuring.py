@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
 
-import click
-
-from steptime.cli.options import json_option, store_option
+from steptime.cli.measuring_options import MeasuringOptions
 from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
 from steptime.cli.progress import Display, display
-from steptime.core.errors import SetupError, UnknownName, UsageError
+from steptime.core.errors import SetupError, UsageError
 from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.schedulers.site import Site
@@ -20,73 +17,34 @@ from steptime.store.rows import full_row, row_of
 from steptime.sweep import state
 from steptime.sweep.run import Settings, run_sweep
 from steptime.sweep.state import Sweep
-from steptime.sweep.verdicts import RETRIES, best_of
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-OPTIONS = (
-    click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module."),
-    click.option("--retry", default="", metavar="WHICH", help="Of the cases with a record, run again: failed, contended, all."),
-    click.option(
-        "--contended-rounds", type=int, default=1, show_default=True, help="How often contended cases are measured again."
-    ),
-    click.option(
-        "--heartbeat-seconds", type=float, default=30.0, show_default=True, help="Silence after which a worker is killed."
-    ),
-    click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine."),
-    click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework."),
-    click.option("--detach", is_flag=True, help="On a site: return when all is submitted; see `steptime status`."),
-    click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does."),
-    click.option("--full", is_flag=True, help="With --json: the whole record."),
-    json_option,
-    store_option,
-)
+from steptime.sweep.verdicts import best_of
 
 
-def measuring_options(command: F) -> F:
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
-
-
-def settings_of(given: dict[str, Any]) -> Settings:
-    if given["retry"] not in RETRIES:
-        raise UnknownName("--retry", given["retry"], [name for name in RETRIES if name])
-    return Settings(
-        python=given["python"],
-        heartbeat_seconds=given["heartbeat_seconds"],
-        wait_for_turn=not given["no_wait"],
-        fresh=given["fresh"],
-        retry=given["retry"],
-        contended_rounds=given["contended_rounds"],
-    )
-
-
-def measure(store: Store, sweep: Sweep, given: dict[str, Any]) -> int:
+def measure(store: Store, sweep: Sweep, options: MeasuringOptions) -> int:
     """Exit code 0 if every case has a figure, else 1."""
-    settings = settings_of(given)
+    settings = options.settings()
     site = state.site_of_sweep(store, sweep) if sweep.site else None
-    if given["detach"] and not site:
+    if options.detach and not site:
         raise UsageError("--detach is for sites: --on SITE; here a case needs somebody who waits for it")
-    check_interpreters(sweep.cases, site, given)
+    check_interpreters(sweep.cases, site, options.python)
     records = []
     with display(len(sweep.cases)) as shown:
-        for record in _records(store, sweep, site, settings, shown, given["detach"]):
+        for record in _records(store, sweep, site, settings, shown, options.detach):
             records.append(record)
-            _print_one(record, given)
-    if given["detach"]:
-        return _detached(store, sweep, given["as_json"])
+            _print_one(record, options)
+    if options.detach:
+        return _detached(store, sweep, options.as_json)
     counted = _in_order(sweep.cases, [*best_of(records).values(), *_only_cancelled(records)])
-    if not given["as_json"]:
+    if not options.as_json:
         _print_all(counted, store)
     return 0 if all(record.status == OK for record in counted) else 1
 
 
-def check_interpreters(cases: Sequence[Case], site: Site | None, given: dict[str, Any]) -> None:
+def check_interpreters(cases: Sequence[Case], site: Site | None, python: str) -> None:
     for backend in {case.backend for case in cases}:
-        if site is None or backend not in site.backends or given["python"]:
+        if site is None or backend not in site.backends or python:
             try:
-                interpreter(backend, given["python"])
+                interpreter(backend, python)
             except SetupError as problem:
                 raise SetupError(f"{problem}; or say in {site.path}: [backends.{backend}]" if site else str(problem)) from None
 
@@ -130,10 +88,10 @@ def _count(number: int, what: str) -> str:
     return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
-def _print_one(record: Record, given: dict[str, Any]) -> None:
-    if given["as_json"]:
-        print(to_json(record) if given["full"] else json.dumps(full_row(record)), flush=True)
-    elif given["steps_table"]:
+def _print_one(record: Record, options: MeasuringOptions) -> None:
+    if options.as_json:
+        print(to_json(record) if options.full else json.dumps(full_row(record)), flush=True)
+    elif options.steps_table:
         print_steps(record)
 
 

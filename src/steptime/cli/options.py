@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,7 +43,7 @@ def integers(name: str, text: str | None) -> list[int]:
     return found
 
 
-def settings(name: str, texts: tuple[str, ...]) -> dict[str, list[str]]:
+def settings(name: str, texts: Sequence[str]) -> dict[str, list[str]]:
     """('layers=4,8', 'width=512') to {'layers': ['4', '8'], 'width': ['512']}."""
     found: dict[str, list[str]] = {}
     for text in texts:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from steptime.cli.measuring import measure, measuring_options
+from steptime.cli.measuring import measure
+from steptime.cli.measuring_options import MeasuringOptions, measuring_options
 from steptime.cli.options import open_store
 from steptime.sweep.state import find_sweep
 
@@ -14,7 +15,8 @@ from steptime.sweep.state import find_sweep
 @click.command("resume")
 @click.argument("sweep", required=False, default="", metavar="[SWEEP]")
 @measuring_options
-def command(sweep: str, **given: Any) -> int:
+def command(sweep: str, **parameters: Any) -> int:
     """Go on with SWEEP (an id, or a plan's name; default: the newest). Cases that have a record are not run again."""
-    store = open_store(given["store_path"])
-    return measure(store, find_sweep(store, sweep), given)
+    options = MeasuringOptions.of(parameters)
+    store = open_store(options.store_path)
+    return measure(store, find_sweep(store, sweep), options)

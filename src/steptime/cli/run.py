@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from steptime.cli.measuring import check_interpreters, measure, measuring_options, settings_of
+from steptime.cli.measuring import check_interpreters, measure
+from steptime.cli.measuring_options import measuring_options
 from steptime.cli.options import open_store
 from steptime.cli.places import asked_site, check_places, cores_of
 from steptime.core.errors import UsageError
@@ -18,9 +19,12 @@ from steptime.sweep import live, state
 from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import best_of
 
+if TYPE_CHECKING:
+    from steptime.cli.run_options import RunOptions  # imports the models, which `run --help` does not need
+
 
 @click.command("run")
-@click.argument("what", required=False, metavar="[MODEL,..|PLAN]")
+@click.argument("subject", required=False, metavar="[MODEL,..|PLAN]")
 @click.option("--model", metavar="M,..", help="Models; see `steptime models`. For plans; else give them without --model.")
 @click.option("--backend", "-B", metavar="B,..", help="Frameworks (see `steptime backends`), or all.  [default: pytorch]")
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
@@ -54,30 +58,34 @@ from steptime.sweep.verdicts import best_of
 @click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases, even if it is finished.")
 @click.option("--new", is_flag=True, help="Start over, even if the last sweep of the same cases was interrupted.")
 @click.option("--find-max-batch", is_flag=True, help="Find the largest batch that fits, by bisection, and measure that.")
-@click.option("--on", "where", default="local", show_default=True, metavar="SITE", help="A cluster: see `steptime sites`.")
+@click.option("--on", "site", default="local", show_default=True, metavar="SITE", help="A cluster: see `steptime sites`.")
 @click.option("--dry-run", is_flag=True, help="Only print the cases, and how long they would take.")
-@click.option("--all", "every", is_flag=True, help="With --dry-run: every case, however many.")
+@click.option("--all", "list_all", is_flag=True, help="With --dry-run: every case, however many.")
 @measuring_options
-def command(what: str | None, **given: Any) -> int:
+@click.pass_context
+def command(context: click.Context, /, **_: Any) -> int:
     """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN, here or on a SITE.
 
     A plan is a file, or one of `steptime plans`. Comma lists make a grid, whose cases are run one after another.
     What is said here beats what the plan says.
     """
-    from steptime.cli.plan import asked_plan
+    from steptime.cli.plan import plan_to_run
+    from steptime.cli.run_options import run_options
     from steptime.plan.expand import Expansion, expanded
 
-    site = asked_site(given["where"])
-    expansion = Expansion(asked_plan(what, given), cores_of(site))
+    options = run_options(context)
+    site = asked_site(options.site)
+    expansion = Expansion(plan_to_run(options), cores_of(site))
     cases = expanded(expansion)
     check_places(expansion.plan, cases, site)
-    if "all" in (given["backend"] or "").split(","):
+    if "all" in options.changes.values.get("backend", ()):
         _name_those_left_out()
-    if given["dry_run"]:
+    if options.dry_run:
         from steptime.cli.preview import preview
 
-        return preview(expansion, cases, open_store(given["store_path"]), given["as_json"], given["every"], site)
-    return _measure(cases, expansion.plan.name, site, given)
+        store = open_store(options.measuring.store_path)
+        return preview(expansion, cases, store, options.measuring.as_json, options.list_all, site)
+    return _measure(cases, expansion.plan.name, site, options)
 
 
 def _name_those_left_out() -> None:
@@ -89,26 +97,26 @@ def _name_those_left_out() -> None:
         print(f"left out, not installed: {', '.join(missing)}; run: steptime setup {' '.join(missing)}", file=sys.stderr)
 
 
-def _measure(cases: list[Case], name: str, site: Site | None, given: dict[str, Any]) -> int:
-    settings_of(given)
-    check_interpreters(cases, site, given)
-    store = open_store(given["store_path"])
+def _measure(cases: list[Case], name: str, site: Site | None, options: RunOptions) -> int:
+    settings = options.measuring.settings()
+    check_interpreters(cases, site, options.measuring.python)
+    store = open_store(options.measuring.store_path)
     store.prepare()
-    if given["find_max_batch"] and site:
+    if options.find_max_batch and site:
         raise UsageError("--find-max-batch tries one batch after another: run it without --on")
-    if given["find_max_batch"]:
+    if options.find_max_batch:
         from steptime.cli.largest import with_largest_batches
 
-        cases = with_largest_batches(store, cases, given)
+        cases = with_largest_batches(store, cases, settings)
         if not cases:
             return 1
-    return measure(store, _sweep(store, cases, name, site, given), given)
+    return measure(store, _sweep(store, cases, name, site, options), options.measuring)
 
 
-def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, given: dict[str, Any]) -> Sweep:
+def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, options: RunOptions) -> Sweep:
     """The last one of the same cases if it is asked for or was interrupted; else a new one."""
-    last = None if given["new"] else state.latest(store, cases, site.name if site else "")
-    if last and (given["resume"] or given["retry"] or _interrupted(store, last)):
+    last = None if options.new else state.latest(store, cases, site.name if site else "")
+    if last and (options.resume or options.measuring.retry or _interrupted(store, last)):
         print(f"going on with sweep {last.id}; --new starts over", file=sys.stderr)
         return last
     return state.begin(store, cases, name, site)

@@ -82,7 +82,7 @@ def _check(name: str, patience: float, as_json: bool, store_path: str | None) ->
     from steptime.store.files import new_id
 
     site = find_site(name)
-    check_interpreters([trial(site, backend, "cpu") for backend in backends_of(site)], site, {"python": ""})
+    check_interpreters([trial(site, backend, "cpu") for backend in backends_of(site)], site, python="")
     folder = open_store(store_path).root / "site-checks" / new_id()
     findings = []
     for finding in check_site(site, folder, patience, lambda line: print(line, file=sys.stderr)):

@@ -12,7 +12,7 @@ from steptime.core.backends.base import names as backend_names
 from steptime.core.data.places import checked_data, checked_store
 from steptime.core.errors import UnknownName, UsageError
 from steptime.core.models import zoo
-from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case
+from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case, Phase, Precision
 from steptime.plan.expression import Scalar
 
 LARGEST_BATCH = 2**31 - 1
@@ -59,8 +59,8 @@ FIELDS: dict[str, Field] = {
     "model": Field(str, zoo.models),
     "backend": Field(str, lambda: [*backend_names(), *INSTALLED]),
     "batch": Field(int, high=LARGEST_BATCH),
-    "phase": Field(str, lambda: PHASES),
-    "precision": Field(str, lambda: PRECISIONS),
+    "phase": Field(str, lambda: PHASES, named=Phase),
+    "precision": Field(str, lambda: PRECISIONS, named=Precision),
     "device": Field(str),
     "devices": Field(int, high=4096),
     "nodes": Field(int, high=65536),
