@@ -5,7 +5,7 @@ TEST_HOME := $(CURDIR)/.home
 WITH_FRAMEWORKS := STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python
 export PYTHONDONTWRITEBYTECODE := # compiled code is kept: the tests start hundreds of processes
 
-SCRIPTS := src/steptime/guide/web/*.js
+SCRIPTS := src/steptime/guide/web/*.js src/steptime/guide/web/*.d.ts
 NODE := node_modules/.bin
 
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
@@ -18,10 +18,13 @@ setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
 	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-# For the page's scripts. Nothing at run time needs npm, so `make check` and `make format` go on where it is missing.
+# What formats and checks the page's scripts. Nothing at run time needs npm, so check and format go on where it is missing.
 node_modules/steptime.stamp: package-lock.json
 	@npm ci --loglevel error --fetch-retries 1 > /dev/null
 	@touch $@
+
+WITH_NODE = $(MAKE) --silent node_modules/steptime.stamp 2> /dev/null || \
+	{ echo "scripts are left out: no npm, or npm ci fails here"; exit 0; }
 
 run: setup  ## benchmark this machine: mnist_cnn, alexnet_conv, resnet50; training and inference; PyTorch
 	@$(BIN)/steptime setup pytorch
@@ -52,17 +55,18 @@ $(TEST_HOME)/zoo.stamp: tests/core/models/requirements.txt
 test-fast: setup  ## what needs no framework and no long wait, in under a minute
 	@$(BIN)/pytest -n 2 -m "not real and not slow"
 
-check: setup  ## ruff, mypy, layers
+check: setup  ## ruff, mypy, layers; prettier and TypeScript for the page's scripts, where there is an npm
 	@$(BIN)/ruff check --quiet src tests benchmarks
 	@$(BIN)/ruff format --quiet --check src tests benchmarks
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/pytest tests/test_layers.py
+	@$(WITH_NODE); $(NODE)/prettier --check --log-level warn $(SCRIPTS) && \
+	$(BIN)/python -m tests.guide.web.declarations .types && $(NODE)/tsc
 
 format: setup
 	@$(BIN)/ruff check --quiet --fix src tests benchmarks
 	@$(BIN)/ruff format --quiet src tests benchmarks
-	@if $(MAKE) --silent node_modules/steptime.stamp 2> /dev/null; then $(NODE)/prettier --write --log-level warn $(SCRIPTS); \
-	else echo "scripts are not formatted: npm or its registry is not available"; fi
+	@$(WITH_NODE); $(NODE)/prettier --write --log-level warn $(SCRIPTS)
 
 bench: setup  ## steptime's own cost, as ratios
 	@$(BIN)/steptime setup pytorch
@@ -76,4 +80,4 @@ slurm-down: setup
 	@$(BIN)/python -m tests.slurm.cluster down .slurm
 
 clean:
-	rm -rf .venv .home node_modules dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .home node_modules .types dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

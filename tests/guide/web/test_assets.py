@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from importlib import resources
 
 import pytest
 
@@ -48,3 +49,10 @@ def test_no_markup_is_ever_made_from_text():
     for name in assets.modules("report"):
         text = assets.text(f"{name}.js")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text), name
+
+
+def test_no_line_of_a_script_is_longer_than_130_characters():
+    for script in (resources.files("steptime.guide") / "web").iterdir():
+        if script.name.endswith((".js", ".d.ts")):
+            long = [n for n, line in enumerate(script.read_text("utf-8").splitlines(), 1) if len(line) > 130]
+            assert not long, f"{script.name}: lines {long}"

@@ -9,6 +9,10 @@ import { AGGREGATIONS, but, withFilter } from "./state.js";
 // Somebody who types the beginning of a name is left to finish before the page follows.
 const TYPING_MS = 600;
 
+/**
+ * @type {(key: string, label: string, options: string[][], value: string, change: (value: string) => void,
+ *   unset?: string | null) => HTMLElement}
+ */
 export function pick(key, label, options, value, change, unset = "") {
   let typed = 0;
   let timer = 0;
@@ -39,6 +43,7 @@ export function pick(key, label, options, value, change, unset = "") {
 }
 
 // Dimensions in which the runs differ come first: the others would make a chart of one bar.
+/** @type {(app: any) => [string, string][]} */
 export function dimensionOptions(app) {
   const varied = app.meta.dimensions.filter((d) => d.values > 1);
   const same = app.meta.dimensions.filter((d) => d.values <= 1);

@@ -1,4 +1,5 @@
-// Draws a specification into the page: in the room there is, with our tooltip; a click or Enter on a point opens what is behind it.
+// Draws a specification into the page: in the room there is, with our tooltip;
+// a click or Enter on a point opens what is behind it.
 
 import { announce, h, icon, replace } from "./dom.js";
 import { hideTip, showTip } from "./overlay.js";
@@ -7,7 +8,8 @@ import { look } from "./theme.js";
 
 const drawn = new WeakMap();
 const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
-const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LEGEND_ROW, LONGEST] = [300, 72, 16, 32, 7, 16, 37]; // pixels (PANEL: the least for one of several charts); letters
+// In pixels; PANEL is the least for one of several charts. LONGEST is in letters.
+const [PANEL, AXIS, PADDING, GAP, LETTER_WIDTH, LEGEND_ROW, LONGEST] = [300, 72, 16, 32, 7, 16, 37];
 
 async function embed() {
   for (let i = 0; i < 1200 && !globalThis.vegaEmbed; i++) await new Promise((done) => setTimeout(done, 8));
@@ -25,7 +27,8 @@ function fitted(spec, room, height, names) {
   const width = panels > 1 ? Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS : room;
   const longest = Math.min(Math.max(4, ...names.map((name) => name.length)), LONGEST);
   const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
-  const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0; // the plot keeps its height however many names there are
+  // The plot keeps its height however many names there are.
+  const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0;
   return fill(spec, {
     ...look(),
     titled: false,
@@ -39,7 +42,9 @@ function fitted(spec, room, height, names) {
 
 const slants = (spec) => spec.autosize && spec.params?.some((param) => param.name === "slanted");
 
-// options: height, series (their names, for the legend), tip(datum) -> nodes or null, open(datum), words (what a screen reader is told), points (for the keyboard)
+// options: height, series (their names, for the legend), tip(datum) -> nodes or null, open(datum),
+// words (what a screen reader is told), points (for the keyboard)
+/** @type {(element: HTMLElement, spec: Spec, options?: ChartOptions) => Promise<any>} */
 export async function drawChart(element, spec, options = {}) {
   const vegaEmbed = await embed();
   const own = fitted(spec, Math.max(260, element.clientWidth - 4), options.height ?? 300, options.series ?? []);
@@ -58,13 +63,14 @@ export async function drawChart(element, spec, options = {}) {
     target.classList.toggle("pointable", Boolean(content && options.open));
   });
   target.addEventListener("mouseleave", hideTip);
-  if (options.open) result.view.addEventListener("click", (_, item) => told(item) && (hideTip(), options.open(item.datum)));
+  if (options.open) result.view.addEventListener("click", (_, item) => told(item) && (hideTip(), options.open?.(item.datum)));
   if (options.points) walkable(target, result.view, options);
   return result;
 }
 
 // Arrow keys go from point to point, Enter opens one.
-function walkable(target, view, { points, tip, open, say }) {
+/** @type {(target: HTMLElement, view: any, options: ChartOptions) => void} */
+function walkable(target, view, { points = [], tip, open, say }) {
   let at = -1;
   target.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -72,8 +78,8 @@ function walkable(target, view, { points, tip, open, say }) {
       at = at < 0 && step < 0 ? points.length - 1 : (at + step + points.length) % points.length;
       const box = target.getBoundingClientRect();
       const [x, y] = placeOf(view, points[at]) ?? [box.width / 2, 40];
-      showTip({ clientX: box.left + x - 12, clientY: box.top + y }, tip(points[at]));
-      announce(say(points[at]));
+      showTip({ clientX: box.left + x - 12, clientY: box.top + y }, tip?.(points[at]));
+      announce(say?.(points[at]) ?? "");
       event.preventDefault();
     } else if (event.key === "Enter" && at >= 0 && open) {
       hideTip();

@@ -146,7 +146,8 @@ function heldAgainst(first, other) {
     const values = new Set(group.rows.map((r) => r.row[d] ?? null));
     return values.size === 1 ? [...values][0] : undefined;
   };
-  const apart = (d) => only(first, d) !== undefined && only(other, d) !== undefined && only(first, d) !== only(other, d); // that is what is compared, or comes with it
+  // What they differ in as a whole is what is compared, or comes with it.
+  const apart = (d) => only(first, d) !== undefined && only(other, d) !== undefined && only(first, d) !== only(other, d);
   const shared = KEYS.filter((d) => !first.named.has(d) && !other.named.has(d) && !apart(d));
   const by = (group) => groupRows(group.rows, (r) => JSON.stringify(shared.map((d) => r.row[d] ?? null)));
   const [left, right] = [by(first), by(other)];

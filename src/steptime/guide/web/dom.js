@@ -43,7 +43,9 @@ const ICONS = {
   filter: "M4 6h16M7 12h10M10 18h4",
   close: "M6 6l12 12M18 6 6 18",
   moon: "M20 14.5A8 8 0 1 1 9.5 4a6.5 6.5 0 0 0 10.5 10.5z",
-  sun: "M12 4V2m0 20v-2m8-8h2M2 12h2m13.7-5.7 1.4-1.4M4.9 19.1l1.4-1.4m0-11.4L4.9 4.9m14.2 14.2-1.4-1.4M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8z",
+  sun:
+    "M12 4V2m0 20v-2m8-8h2M2 12h2m13.7-5.7 1.4-1.4M4.9 19.1l1.4-1.4" +
+    "m0-11.4L4.9 4.9m14.2 14.2-1.4-1.4M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8z",
   plus: "M12 5v14M5 12h14",
   warn: "M12 9v4m0 3.5v.01M10.3 4.6 2.9 17.5A2 2 0 0 0 4.6 20.5h14.8a2 2 0 0 0 1.7-3L13.7 4.6a2 2 0 0 0-3.4 0z",
   fail: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9 9l6 6m0-6-6 6",
@@ -65,9 +67,13 @@ export function icon(name) {
 // What went wrong, where something small was expected; a whole card has `problem` of chart.js.
 export const failure = (error) => h("p", { class: "note fail" }, icon("fail"), error.message);
 
+// An element that the page itself has.
+/** @type {(id: string) => HTMLElement} */
+export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
 // One sentence for those who cannot see what changed.
 export function announce(text) {
-  document.getElementById("announce").textContent = text;
+  byId("announce").textContent = text;
 }
 
 export function download(name, type, text) {

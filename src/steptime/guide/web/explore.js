@@ -31,6 +31,7 @@ export function explorePage(app) {
     notes,
     foot,
   );
+  /** @type {{ result: Result, spec?: Spec } | null} */
   let last = null;
   const draw = async () => last && (await drawResult(app, last, stage));
   return {
@@ -95,7 +96,8 @@ async function drawResult(app, answer, stage) {
       stage,
       empty(
         "No figure to draw",
-        `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. The notes below say which.`,
+        `All ${count(result.points.length, "combination")} failed, were disturbed, or have no ${measureOf(app).label}. ` +
+          "The notes below say which.",
       ),
     );
   const holder = h("div", { class: "chart" });
@@ -242,15 +244,13 @@ function notesOf(app, result) {
         "div",
         { class: "note info" },
         icon("info"),
-        h(
-          "span",
-          null,
-          `${count(result.contended, "run")} left out because something else disturbed ${result.contended === 1 ? "it" : "them"}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`,
-        ),
+        h("span", null, `${disturbedWords(result.contended)}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`),
         h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
       ),
   ];
 }
+
+export const disturbedWords = (n) => `${count(n, "run")} left out because something else disturbed ${n === 1 ? "it" : "them"}`;
 
 function pointsTable(app, result) {
   const { view } = app;

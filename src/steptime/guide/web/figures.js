@@ -47,6 +47,7 @@ export const MEASURING = {
 
 // The ends of the interval of the fastest (or slowest) run that has one.
 function endsOf(runs, fastest) {
+  /** @type {Row | null} */
   let found = null;
   for (const run of runs) {
     if (run.throughput === null || run.throughput === undefined || run.ci_low === null || run.ci_low === undefined) continue;
@@ -59,11 +60,12 @@ function endsOf(runs, fastest) {
 export function storedFigure(runs, name, pick) {
   const values = present(runs.map((r) => r[name]));
   if (!values.length) return { value: null, low: null, high: null, count: 0, spread: null };
+  /** @type {(number | null)[]} */
   let [low, high] = [null, null];
   if (name === "throughput" || name === "batch_time_ms") {
     const fast = (pick === "max") === (name === "throughput");
     [low, high] = endsOf(runs, !(["min", "max"].includes(pick) && !fast));
-    if (name === "batch_time_ms" && low !== null) {
+    if (name === "batch_time_ms" && low !== null && high !== null) {
       const work = runs[0].effective_batch * 1e3;
       [low, high] = runs[0].effective_batch === null ? [null, null] : [work / high, work / low];
     }
@@ -126,7 +128,7 @@ function scaledFigure(row, view, pick, base) {
   if (speed.value === null || !base) return nothing;
   const per = view.y === "speedup" ? 1 : row.replicas;
   const value = speed.value / base.value / per;
-  if (row.replicas === 1 || [speed.low, speed.high, base.low, base.high].some((v) => v === null)) return { ...nothing, value };
+  if (row.replicas === 1 || speed.low === null || speed.high === null || base.low === null) return { ...nothing, value };
   const down = Math.exp(-Math.hypot(Math.log(speed.value / speed.low), Math.log(base.high / base.value)));
   const up = Math.exp(Math.hypot(Math.log(speed.high / speed.value), Math.log(base.value / base.low)));
   return { ...nothing, value, low: value * down, high: value * up };

@@ -180,6 +180,7 @@ export function sidePanel(app) {
     ),
     list,
   );
+  /** @type {HTMLElement | null} */
   let veil = null;
   const hide = () => {
     element.classList.remove("shown");
@@ -188,9 +189,8 @@ export function sidePanel(app) {
   };
   const show = () => {
     element.classList.add("shown");
-    veil = h("div", { class: "veil", onclick: hide });
-    document.body.append(veil);
-    element.querySelector("input").focus();
+    document.body.append((veil = h("div", { class: "veil", onclick: hide })));
+    element.querySelector("input")?.focus();
   };
   element.addEventListener("keydown", (e) => e.key === "Escape" && hide());
   return {

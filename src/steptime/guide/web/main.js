@@ -2,7 +2,7 @@
 
 import { comparable, comparePage } from "./compare.js";
 import { coveragePage } from "./coverage.js";
-import { announce, h, replace } from "./dom.js";
+import { announce, byId, h, replace } from "./dom.js";
 import { explorePage, heading } from "./explore.js";
 import { sidePanel } from "./filters.js";
 import { closeDrawer, closeMenu, hideTip } from "./overlay.js";
@@ -30,7 +30,7 @@ export function start(source) {
     source,
     view: parseView(source.read()),
     meta: null,
-    picked: [],
+    picked: /** @type {string[]} */ ([]),
     lost: false,
     go: (changes) => travel(app, { ...app.view, ...changes }),
     follow(event, view) {
@@ -115,12 +115,13 @@ async function render(app, quietly = false) {
     if (!quietly) announce(titleOf(app));
   } catch (error) {
     if (mine !== turn) return;
-    if (!app.page) replace(document.getElementById("app"), h("p", { class: "starting", role: "alert" }, error.message));
+    if (!app.page) replace(byId("app"), h("p", { class: "starting", role: "alert" }, /** @type {Error} */ (error).message));
     else app.page.fail(error);
   }
   document.body.dataset.ready = String(mine);
 }
 
+/** @type {(promise: any) => Promise<{ value?: any, error?: any }>} */
 const settled = (promise) =>
   Promise.resolve(promise).then(
     (value) => ({ value }),
@@ -155,10 +156,7 @@ function place(app) {
   if (app.placed === withSide) return;
   app.placed = withSide;
   const main = h("main", { id: "main" }, app.page.main);
-  replace(
-    document.getElementById("app"),
-    h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main),
-  );
+  replace(byId("app"), h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main));
 }
 
 function titleOf(app) {
@@ -172,11 +170,17 @@ function titleOf(app) {
 
 // Rebuilding a list must not throw a keyboard user out of it.
 function keepFocus(change) {
-  const key = document.activeElement?.dataset?.key;
+  const key = focusKey();
   change();
-  if (!key || document.activeElement?.dataset?.key === key) return;
-  [...document.querySelectorAll("[data-key]")].find((e) => e.dataset.key === key)?.focus({ preventScroll: true });
+  if (!key || focusKey() === key) return;
+  keyed()
+    .find((e) => e.dataset.key === key)
+    ?.focus({ preventScroll: true });
 }
+
+/** @type {() => HTMLElement[]} */
+const keyed = () => Array.from(document.querySelectorAll("[data-key]"));
+const focusKey = () => keyed().find((e) => e === document.activeElement)?.dataset.key;
 
 // Records that arrive while the page is open appear by themselves.
 async function keepLooking(app) {

@@ -22,10 +22,12 @@ export function split(text, separator = ",") {
 
 export const plain = (text) => text.replace(/\\([\s\S])/g, "$1");
 
+const nesting = (c) => (c === "(" ? 1 : c === ")" ? -1 : 0);
+
 function balanced(value) {
   let depth = 0;
   for (const c of value) {
-    depth += (c === "(") - (c === ")");
+    depth += nesting(c);
     if (depth < 0) return false;
   }
   return depth === 0;
@@ -36,7 +38,7 @@ export function escaped(value) {
   let out = "";
   let depth = 0;
   for (const c of value) {
-    if (!special.has("(")) depth += (c === "(") - (c === ")");
+    if (!special.has("(")) depth += nesting(c);
     out += special.has(c) && (!depth || c === "\\") ? "\\" + c : c;
   }
   if (out.trim() !== out) {

@@ -1,8 +1,8 @@
 // What lies above the page: menus, dialogs, the drawer, tooltips, toasts. Each closes with Escape and gives the focus back.
 
-import { announce, h, icon, replace } from "./dom.js";
+import { announce, byId, h, icon, replace } from "./dom.js";
 
-const overlay = () => document.getElementById("overlay");
+const overlay = () => byId("overlay");
 
 export function toast(text) {
   const element = h("div", { class: "toast" }, icon("check"), text);
@@ -25,6 +25,7 @@ export async function copy(text, words) {
   toast(words);
 }
 
+/** @type {(() => void) | null} */
 let openMenu = null;
 
 export function closeMenu() {
@@ -89,6 +90,7 @@ export function dialog(title, body, footer) {
   return element;
 }
 
+/** @type {(() => void) | null} */
 let closeDrawerNow = null;
 
 export function closeDrawer() {
@@ -97,7 +99,7 @@ export function closeDrawer() {
 
 export function drawer(title, subtitle, body, footer) {
   closeDrawer();
-  const before = document.activeElement;
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const element = h(
     "aside",
     { class: "drawer", role: "dialog", "aria-label": title, tabindex: "-1" },
@@ -123,7 +125,9 @@ export function drawer(title, subtitle, body, footer) {
   return element;
 }
 
-const tip = () => document.querySelector(".tip") ?? overlay().appendChild(h("div", { class: "tip", hidden: true }));
+/** @type {() => HTMLElement | null} */
+const shownTip = () => document.querySelector(".tip");
+const tip = () => shownTip() ?? overlay().appendChild(h("div", { class: "tip", hidden: true }));
 
 export function showTip(event, content) {
   const element = replace(tip(), content);
@@ -135,6 +139,6 @@ export function showTip(event, content) {
 }
 
 export function hideTip() {
-  const element = document.querySelector(".tip");
+  const element = shownTip();
   if (element) element.hidden = true;
 }

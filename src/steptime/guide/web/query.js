@@ -148,7 +148,7 @@ function askLine(rows, dimensions, view, name, filters, found) {
       low: at?.low ?? null,
       high: at?.high ?? null,
       spread: measured.find((m) => m.spread !== null)?.spread ?? null,
-      mixes: Object.fromEntries(mixing.map((d) => [d, different(measured, d)]).filter(([, n]) => n > 1)),
+      mixes: Object.fromEntries(mixing.map((d) => /** @type {const} */ ([d, different(measured, d)])).filter(([, n]) => n > 1)),
     });
   }
 }
@@ -189,6 +189,7 @@ function orderedSeries(selects, view, dimensions) {
     ),
   );
   const named = view.series.map((s) => s.name);
+  /** @type {(name: string) => number[]} */
   const place = (name) => [
     Math.max(
       0,

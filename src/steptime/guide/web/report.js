@@ -1,7 +1,7 @@
 // The single-file report: the same page, with its runs packed into the file and an engine that answers in the browser.
 
 import { pictureOf } from "./chart.js";
-import { download, h } from "./dom.js";
+import { byId, download, h } from "./dom.js";
 import { engineOf } from "./engine.js";
 import { fill } from "./fill.js";
 import { start } from "./main.js";
@@ -9,7 +9,7 @@ import { queryOf } from "./state.js";
 import { look } from "./theme.js";
 
 async function unpack(id) {
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+  const packed = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 

@@ -52,11 +52,9 @@ export function inOrder(dimension, values) {
   const present = [...new Set(values)];
   const declared = (dimension.order ?? []).filter((v) => present.includes(v));
   const rest = present.filter((v) => !declared.includes(v));
-  const numbers = rest.map(asNumber);
-  if (numbers.every((v) => v !== null)) {
-    return [...declared, ...rest.sort((a, b) => asNumber(a) - asNumber(b) || (a < b ? -1 : a > b ? 1 : 0))];
-  }
-  return [...declared, ...rest.sort(byName)];
+  const numbers = new Map(rest.map((v) => [v, asNumber(v)]));
+  const byNumber = (a, b) => before(numbers.get(a), numbers.get(b)) || before(a, b);
+  return [...declared, ...rest.sort([...numbers.values()].includes(null) ? byName : byNumber)];
 }
 
 // Whether one value passes a filter, whose values may be ranges; the same as select.passes in Python.

@@ -86,7 +86,7 @@ function runsTable(app, rows) {
       checked: app.picked.includes(row.id),
       onchange: () => {
         app.pick(row.id);
-        const button = document.getElementById("compare-picked");
+        const button = /** @type {HTMLButtonElement | null} */ (document.getElementById("compare-picked"));
         if (button) {
           button.disabled = app.picked.length < 2;
           button.textContent = compareWords(app);

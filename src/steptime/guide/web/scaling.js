@@ -3,7 +3,7 @@
 import { chips, dimensionOptions, pick, segments } from "./ask.js";
 import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
 import { h, icon, replace } from "./dom.js";
-import { firstSteps } from "./explore.js";
+import { disturbedWords, firstSteps } from "./explore.js";
 import { count, figure, sentence, statusWords } from "./format.js";
 import { dataTable } from "./table.js";
 
@@ -86,11 +86,7 @@ async function drawScaling(app, answer, stage) {
         "div",
         { class: "note info" },
         icon("info"),
-        h(
-          "span",
-          null,
-          `${count(scaling.contended, "run")} left out because something else disturbed ${scaling.contended === 1 ? "it" : "them"}.`,
-        ),
+        h("span", null, `${disturbedWords(scaling.contended)}.`),
         h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
       ),
     unbased.length > 0 &&
@@ -101,12 +97,9 @@ async function drawScaling(app, answer, stage) {
         h(
           "span",
           null,
-          `${unbased
-            .slice(0, 5)
-            .map((l) => lineName(l))
-            .join(
-              "; ",
-            )}${unbased.length > 5 ? ` and ${unbased.length - 5} more` : ""}: no run on one device, so no speed-up, no efficiency and no ideal line.`,
+          unbased.slice(0, 5).map(lineName).join("; "),
+          unbased.length > 5 ? ` and ${unbased.length - 5} more` : "",
+          ": no run on one device, so no speed-up, no efficiency and no ideal line.",
         ),
       ),
   );

@@ -1,6 +1,6 @@
 // The bar at the top: where one is, whether it is live, the theme, and every way to take a view along.
 
-import { h, icon, replace, svg } from "./dom.js";
+import { byId, h, icon, replace, svg } from "./dom.js";
 import { count } from "./format.js";
 import { closeMenu, copy, menu } from "./overlay.js";
 import { asCommand, asPython, but, DEFAULT } from "./state.js";
@@ -25,7 +25,7 @@ export function drawShell(app) {
   const { view } = app;
   const current = view.kind === "table" ? "chart" : view.kind === "run" ? "runs" : view.kind;
   replace(
-    document.getElementById("top"),
+    byId("top"),
     h(
       "div",
       { class: "bar" },

@@ -39,17 +39,16 @@ export function warningsOf(result, missing, { dimensions, measures }) {
   const plural = (name) => PLURALS[dimensions(name).label] ?? `${dimensions(name).label}s`;
   if (Object.keys(mixed).length) {
     const verb = view.agg === "mean" ? "averages" : view.agg === "median" ? "is the median over" : `is the ${view.agg} of`;
-    found.push(
-      `a point ${verb} up to ${listed(Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`))}; filter or group by them to compare like with like`,
-    );
+    const many = listed(Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`));
+    found.push(`a point ${verb} up to ${many}; filter or group by them to compare like with like`);
   }
   if (result.contended) found.push(leftOut(result.contended));
   if (result.facets.length > MOST_FACETS)
     found.push(`the first ${MOST_FACETS} of ${result.facets.length} small charts are drawn; filter to choose`);
-  if (drawnXs(result, dimensions).length < result.xs.length)
-    found.push(
-      `${FORMS.limits.names} of ${result.xs.length} ${plural(view.x)} are drawn, those with the most runs; filter to choose, the table has all`,
-    );
+  if (drawnXs(result, dimensions).length < result.xs.length) {
+    const names = `${FORMS.limits.names} of ${result.xs.length} ${plural(view.x)}`;
+    found.push(`${names} are drawn, those with the most runs; filter to choose, the table has all`);
+  }
   if (missing)
     found.push(`${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensions(view.x).label}`);
   const without = points.filter((p) => p.status === "no figure").length;
