@@ -94,7 +94,7 @@ def test_the_largest_batch_is_found_and_measured(inside, home):
     assert [row["effective_batch"] for row in done.json] == [13]
     tries = inside("list", "-w", "status=out_of_memory", "--json").json
     assert {row["replica_batch"] for row in tries} == {14, 16}
-    assert len(list(home.glob("store/sweeps/*/nursery"))) == 1, "all tries are forks of one interpreter"
+    assert len(list(home.glob("store/sweeps/*/fork-server"))) == 1, "all tries are forks of one interpreter"
 
 
 def test_there_is_no_largest_batch_of_a_case_that_fails_otherwise(inside):
@@ -184,10 +184,10 @@ def test_five_hundred_cases_survive_crashes_hangs_and_three_deaths_of_the_contro
 
 
 def _workers(home):
-    """Forked workers of this store: children of the nursery."""
+    """Forked workers of this store: children of the fork server."""
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            if b"--nursery" in (path / "cmdline").read_bytes() and str(home).encode() in (path / "cmdline").read_bytes():
+            if b"--fork-server" in (path / "cmdline").read_bytes() and str(home).encode() in (path / "cmdline").read_bytes():
                 yield from map(int, (path / "task" / path.name / "children").read_text().split())
         except OSError:
             continue

@@ -11,7 +11,7 @@ from typing import Any
 
 from steptime.core.errors import CaseFailed
 from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
-from steptime.launch.fork_server import Nurseries
+from steptime.launch.fork_server import ForkServers
 from steptime.store.files import Store
 from steptime.store.rows import case_words
 from steptime.sweep import state
@@ -38,20 +38,20 @@ def with_largest_batches(store: Store, cases: list[Case], settings: Settings) ->
     for case in cases:
         first.setdefault(case_key(replace(case, batch=1, repeat=0)), case)
     with (
-        tempfile.TemporaryDirectory(prefix="steptime-nursery-") as folder,
-        contextlib.closing(Nurseries(Path(folder) / "nursery")) as nurseries,
+        tempfile.TemporaryDirectory(prefix="steptime-fork-server-") as folder,
+        contextlib.closing(ForkServers(Path(folder) / "fork-server")) as fork_servers,
     ):
-        found = [replace(case, batch=_search(store, case, settings, nurseries)) for case in first.values()]
+        found = [replace(case, batch=_search(store, case, settings, fork_servers)) for case in first.values()]
     return [case for case in found if case.batch]
 
 
-def _search(store: Store, case: Case, settings: Settings, nurseries: Nurseries) -> int:
+def _search(store: Store, case: Case, settings: Settings, fork_servers: ForkServers) -> int:
     """0 if it fails for another reason than memory: then there is no largest."""
 
     def fits(batch: int) -> bool:
         trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))
         sweep = state.begin(store, [trial], "find-max-batch")
-        (record,) = run_sweep(store, sweep, replace(settings, contended_rounds=0, retry=""), _Quiet(), nurseries)
+        (record,) = run_sweep(store, sweep, replace(settings, contended_rounds=0, retry=""), _Quiet(), fork_servers)
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
         if record.status not in (OK, Status.OUT_OF_MEMORY):
             raise CaseFailed(record.status, record.message)

@@ -1,4 +1,4 @@
-"""The controller's end of a nursery: an interpreter that has imported a framework and forks a worker per job."""
+"""The controller's end of a fork server: an interpreter that has imported a framework and forks a worker per job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READY_SECONDS = 120.0
 
 @dataclass
 class Child:
-    """A worker that the nursery forked: not our child, so the nursery tells how it ended."""
+    """A worker that the fork server forked: not our child, so the fork server reports how it ended."""
 
     pid: int
     _line: socket.socket
@@ -42,7 +42,7 @@ class Child:
 
 
 @dataclass
-class Nursery:
+class ForkServer:
     """Started on first use; one that does not start, or has died, is never asked again."""
 
     python: Path
@@ -74,9 +74,9 @@ class Nursery:
         self.folder.mkdir(parents=True, exist_ok=True)
         worker = put_worker(self.folder, self.folder.parent)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, open(self.folder / "nursery.log", "ab") as log:
+        with theirs, open(self.folder / "fork-server.log", "ab") as log:
             self._process = subprocess.Popen(
-                [self.python, worker, "--nursery", str(theirs.fileno()), self.backend],
+                [self.python, worker, "--fork-server", str(theirs.fileno()), self.backend],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -86,7 +86,7 @@ class Nursery:
             )
         self._line = ours
         if not _receive(ours, READY_SECONDS):
-            raise OSError("the nursery did not start")
+            raise OSError("the fork server did not start")
 
     def close(self) -> None:
         if self._line:
@@ -101,18 +101,18 @@ class Nursery:
 
 
 @dataclass
-class Nurseries:
+class ForkServers:
     """The one that was used last, which the next case probably needs too; `folder` is for its files."""
 
     folder: Path
     _key: tuple[Path, str, str] | None = None
-    _current: Nursery | None = None
+    _current: ForkServer | None = None
 
-    def get(self, python: Path, backend: str, environment: dict[str, str]) -> Nursery | None:
+    def get(self, python: Path, backend: str, environment: dict[str, str]) -> ForkServer | None:
         key = (python, backend, json.dumps(environment, sort_keys=True))
         if key != self._key:
             self.close()
-            self._key, self._current = key, Nursery(python, backend, environment, self.folder)
+            self._key, self._current = key, ForkServer(python, backend, environment, self.folder)
         return None if self._current is None or self._current.broken else self._current
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ from steptime.core.atomic import write_text
 from steptime.core.machine.describe import describe
 from steptime.core.machine.memory import usable_bytes
 from steptime.core.schema import Failure, Job, Record, Status, to_json
-from steptime.launch.fork_server import Child, Nursery
+from steptime.launch.fork_server import Child, ForkServer
 from steptime.launch.worker_file import put_worker
 
 LOG = "log.txt"
@@ -102,7 +102,7 @@ def run_worker(
     python: Path,
     watch: Watch,
     heartbeat_seconds: float = HEARTBEAT_SECONDS,
-    nursery: Nursery | None = None,
+    fork_server: ForkServer | None = None,
 ) -> Ending:
     """Runs the job to its end in `folder`. KeyboardInterrupt ends the worker too, and is passed on."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def run_worker(
     with open(folder / LOG, "ab") as log:
         reader, writer = os.pipe()
         try:
-            process = (nursery and nursery.spawn(folder, log, writer)) or _start(python, worker, folder, log, writer)
+            process = (fork_server and fork_server.spawn(folder, log, writer)) or _start(python, worker, folder, log, writer)
         except OSError as problem:
             os.close(reader)
             return Ending(stopped_for=f"launch_failed: {python}: {problem.strerror}")

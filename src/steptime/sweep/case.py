@@ -12,7 +12,7 @@ from steptime.core.errors import StoreError
 from steptime.core.schema import OK, Case, Job, Record, Status
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
-from steptime.launch.fork_server import Nurseries
+from steptime.launch.fork_server import ForkServers
 from steptime.launch.job_folder import job_folder
 from steptime.launch.local import Ending, failure, record_of, run_worker
 from steptime.probe.findings import Finding
@@ -28,7 +28,7 @@ class Bench:
     store: Store
     sweep: Sweep
     prober: Prober
-    nurseries: Nurseries
+    fork_servers: ForkServers
     python: str
     heartbeat_seconds: float
     fresh: bool
@@ -43,8 +43,8 @@ def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) 
     folder = job_folder(shared, case)
     _clear(folder)
     try:
-        nursery = None if bench.fresh else bench.nurseries.get(python, case.backend, job.environment)
-        ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, nursery)
+        fork_server = None if bench.fresh else bench.fork_servers.get(python, case.backend, job.environment)
+        ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, fork_server)
     except KeyboardInterrupt:
         bench.store.put(failure(job, Status.CANCELLED, "interrupted", folder, Ending()))
         raise

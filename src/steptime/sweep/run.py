@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from steptime.core.machine.describe import describe
 from steptime.core.schema import Case, Failure, Record, Status, case_key
-from steptime.launch.fork_server import Nurseries
+from steptime.launch.fork_server import ForkServers
 from steptime.launch.local import HEARTBEAT_SECONDS
 from steptime.launch.machine_lock import turn
 from steptime.probe.prober import Prober
@@ -45,13 +45,13 @@ class Settings:
 
 
 def run_sweep(
-    store: Store, sweep: Sweep, settings: Settings, watcher: Watcher, nurseries: Nurseries | None = None
+    store: Store, sweep: Sweep, settings: Settings, watcher: Watcher, fork_servers: ForkServers | None = None
 ) -> Iterator[Record]:
     """Yields a record for each case, then for each repetition; a case that has one already is not run again.
 
-    Nurseries that are given are left to who gave them: for sweeps that follow each other.
+    ForkServers that are given are left to who gave them: for sweeps that follow each other.
     """
-    own = Nurseries(folder_of(store, sweep) / "nursery")
+    own = ForkServers(folder_of(store, sweep) / "fork-server")
     with contextlib.closing(own), holding(folder_of(store, sweep)):
         recover(store, sweep)
         known = list(records_in(store, sweep.id))
@@ -60,7 +60,7 @@ def run_sweep(
             store,
             sweep,
             Prober(describe().id, watcher.say),
-            nurseries or own,
+            fork_servers or own,
             settings.python,
             settings.heartbeat_seconds,
             settings.fresh,

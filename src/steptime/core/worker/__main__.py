@@ -16,7 +16,7 @@ JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) == 3 and arguments[0] == "--nursery":
+    if len(arguments) == 3 and arguments[0] == "--fork-server":
         from steptime.core.worker.fork_server import serve
 
         return serve(int(arguments[1]), arguments[2])
