@@ -67,7 +67,7 @@ class MeasuringOptions:
         return Settings(
             python=self.python,
             heartbeat_seconds=self.heartbeat_seconds,
-            wait_for_turn=not self.no_wait,
+            wait_for_machine=not self.no_wait,
             fresh=self.fresh,
             retry=self.retry,
             contended_rounds=self.contended_rounds,

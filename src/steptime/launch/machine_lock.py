@@ -14,23 +14,21 @@ POLL_SECONDS = 0.2
 
 
 def lock_path() -> Path:
-    """Per user and machine; the kernel gives the lock back whatever happens to its holder."""
+    """Per user and machine; the kernel releases the lock whatever happens to its holder."""
     return Path(tempfile.gettempdir()) / f"steptime-{os.getuid()}.lock"
 
 
 @contextmanager
-def turn(wait: bool, waiting: Callable[[], None]) -> Iterator[None]:
-    """Holds the machine's turn. `waiting` is called once if somebody else has it; without `wait`, goes ahead anyway."""
+def machine_lock(wait: bool, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Holds the machine's lock. Calls `on_wait` once if somebody else holds it; without `wait`, goes ahead without the lock."""
     if not wait:
         yield
         return
     with open(lock_path(), "a") as lock:
-        told = False
-        while not _take(lock.fileno()):
-            if not told:
-                waiting()
-                told = True
-            time.sleep(POLL_SECONDS)
+        if not _take(lock.fileno()):
+            on_wait()
+            while not _take(lock.fileno()):
+                time.sleep(POLL_SECONDS)
         yield
 
 

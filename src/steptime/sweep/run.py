@@ -12,7 +12,7 @@ from steptime.core.machine.describe import describe
 from steptime.core.schema import Case, Failure, Record, Status, case_key
 from steptime.launch.fork_server import ForkServers
 from steptime.launch.local import HEARTBEAT_SECONDS
-from steptime.launch.machine_lock import turn
+from steptime.launch.machine_lock import machine_lock
 from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id, records_in
 from steptime.sweep.case import Bench, run_case
@@ -35,7 +35,7 @@ class Watcher(Protocol):
 class Settings:
     python: str = ""
     heartbeat_seconds: float = HEARTBEAT_SECONDS
-    wait_for_turn: bool = True
+    wait_for_machine: bool = True
     fresh: bool = False
     """a new interpreter for every case, instead of a fork of one that has imported the framework"""
     retry: str = ""
@@ -135,10 +135,10 @@ class Runner:
         return record
 
     def _measured(self, case: Case) -> Record:
-        def waiting() -> None:
+        def say_so() -> None:
             self.watcher.say("another steptime is measuring on this machine; waiting for it")
 
-        with turn(self.settings.wait_for_turn, waiting):
+        with machine_lock(self.settings.wait_for_machine, say_so):
             return run_case(self.bench, case, lambda event: self.watcher.event(case, event))
 
     def _skipped(self, case: Case, smaller: int) -> Record:
