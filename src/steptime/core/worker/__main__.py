@@ -43,30 +43,30 @@ def run_folder(folder: Path) -> int:
 def perform(job: Job, folder: Path) -> int:
     from steptime.core.errors import CaseFailed, SteptimeError
     from steptime.core.worker.events import Events
-    from steptime.core.worker.process_start import process_birth
+    from steptime.core.worker.process_start import process_start_time
 
-    born, several = process_birth(), job.kind != JobKind.PROBE and job.case.replicas > 1
+    started, several = process_start_time(), job.kind != JobKind.PROBE and job.case.replicas > 1
     if several and _leads(job):
-        return _lead(job, folder, born)
+        return _lead(job, folder, started)
     events = Events.open()
     meeting: Any = None
     try:
         meeting = _meeting(job) if several else None
         if meeting:
             meeting.open()
-        name, content = _result(job, folder, events, born, meeting)
+        name, content = _result(job, folder, events, started, meeting)
     except CaseFailed as problem:
-        name, content = RECORD, _failure(job, problem.kind, str(problem), born)
+        name, content = RECORD, _failure(job, problem.kind, str(problem), started)
     except SteptimeError as problem:
-        name, content = RECORD, _failure(job, Status.UNSUPPORTED, str(problem), born)
+        name, content = RECORD, _failure(job, Status.UNSUPPORTED, str(problem), started)
     except ImportError as problem:
         traceback.print_exc()
         message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
-        name, content = RECORD, _failure(job, Status.LAUNCH_FAILED, message[:500], born)
+        name, content = RECORD, _failure(job, Status.LAUNCH_FAILED, message[:500], started)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
         kind, message = _blamed(problem, meeting) if meeting else _explained(problem)
-        name, content = RECORD, _failure(job, kind, message, born)
+        name, content = RECORD, _failure(job, kind, message, started)
     if meeting:
         if content is not None and content.failure:
             meeting.fail(content.status, content.message)
@@ -100,12 +100,12 @@ def _leads(job: Job) -> bool:
     return known and job.case.nodes == 1 and not os.environ.get("MASTER_ADDR")
 
 
-def _lead(job: Job, folder: Path, born: float) -> int:
+def _lead(job: Job, folder: Path, started: float) -> int:
     from steptime.core.worker.spawn_ranks import run_ranks
 
     failed = run_ranks(job, folder)
     if failed:
-        write_text(folder / RECORD, to_json(_failure(job, *failed, born)))
+        write_text(folder / RECORD, to_json(_failure(job, *failed, started)))
     return 0
 
 
@@ -128,7 +128,7 @@ def _blamed(problem: Exception, meeting: Any) -> tuple[Status, str]:
     return (Status.TIMEOUT if "timed out" in message.lower() else kind), message
 
 
-def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> tuple[str, Any]:
+def _result(job: Job, folder: Path, events: Any, started: float, meeting: Any) -> tuple[str, Any]:
     if job.kind == JobKind.PROBE:
         from steptime.core.worker.probe import probed
 
@@ -140,10 +140,10 @@ def _result(job: Job, folder: Path, events: Any, born: float, meeting: Any) -> t
         return "", None
     from steptime.core.worker.measure import measured
 
-    return RECORD, measured(job, events, born, meeting)
+    return RECORD, measured(job, events, started, meeting)
 
 
-def _failure(job: Job, kind: Status, message: str, born: float) -> Any:
+def _failure(job: Job, kind: Status, message: str, started: float) -> Any:
     from steptime.core.machine.describe import describe
     from steptime.core.schema import Failure, Record
     from steptime.core.worker.process_start import utc
@@ -152,7 +152,7 @@ def _failure(job: Job, kind: Status, message: str, born: float) -> Any:
         id=job.id,
         status=kind,
         case=job.case,
-        started=utc(born),
+        started=utc(started),
         message=message,
         sweep=job.sweep,
         machine=describe(),

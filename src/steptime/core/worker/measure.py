@@ -38,7 +38,7 @@ REPORT_STEPS = 2000
 """live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
 
 
-def measured(job: Job, events: Events, born: float, meeting: Optional[Meeting] = None) -> Record:
+def measured(job: Job, events: Events, started: float, meeting: Optional[Meeting] = None) -> Record:
     """The record of a case that ran. Failures are exceptions; the caller makes them records."""
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
@@ -51,12 +51,12 @@ def measured(job: Job, events: Events, born: float, meeting: Optional[Meeting] =
     with source_of(graph, case, number) as source:
         staged = time.perf_counter()
         program = build_program(backend, graph, case, source, number)
-        timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - born)
+        timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - started)
         events.send("phase", name="measure")
         reporter = _Reporter(events, case)
         run = measure(program, case.budget, reporter, _agreement(meeting))
         busy = busy_threads(reporter.threads_before, thread_seconds())
-        record = _record(job, graph, backend, program, run, busy, timing, events, source, born)
+        record = _record(job, graph, backend, program, run, busy, timing, events, source, started)
         return in_agreement(record, run, program, graph, meeting) if meeting else record
 
 
@@ -70,7 +70,7 @@ def _agreement(meeting: Optional[Meeting]) -> Agree:
 
 @dataclass(frozen=True)
 class _Timing:
-    """Moments before the first step, and how long ago the process was born when all was built."""
+    """Moments before the first step, and how long the process had run when all was built."""
 
     began: float
     imported: float
@@ -89,7 +89,7 @@ def _record(
     timing: _Timing,
     events: Events,
     source: Optional[Source],
-    born: float,
+    started: float,
 ) -> Record:
     case = executed(job)
     facts = backend.facts(case)
@@ -111,7 +111,7 @@ def _record(
         id=job.id,
         status=OK,
         case=job.case,
-        started=utc(born),
+        started=utc(started),
         sweep=job.sweep,
         steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses), fetching),
         summary=summary,

@@ -11,7 +11,7 @@ def utc(moment: float) -> str:
     return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds")
 
 
-def process_birth() -> float:
+def process_start_time() -> float:
     """When this process was started, as a time of day: what the interpreter took before our first line counts too."""
     try:
         with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
