@@ -103,9 +103,9 @@ def loop_overhead_us() -> Figures:
     """What the timed loop itself adds to a step that does nothing."""
     from steptime.core.backends.null.backend import NullProgram
     from steptime.core.schema import Budget
-    from steptime.core.worker.loop import measure
+    from steptime.core.worker.loop import run_steps
 
-    run = measure(NullProgram(), Budget(max_steps=100_000, min_steps=10**9), lambda seconds: None)
+    run = run_steps(NullProgram(), Budget(max_steps=100_000, min_steps=10**9), lambda seconds: None)
     yield "loop_overhead_us", 1e6 * statistics.median(run.seconds), "µs per step in the timed loop, null backend, median"
 
 

@@ -13,7 +13,7 @@ from steptime.core.backends.base import Array, Program, Weights, find
 from steptime.core.models import zoo
 from steptime.core.models.weights import batch_of, initial_weights
 from steptime.core.schema import Budget, Case
-from steptime.core.worker.loop import measure
+from steptime.core.worker.loop import run_steps
 
 PAIRS, WARM_UP_PAIRS = 12, 2
 PAIR_SECONDS = 0.6
@@ -43,7 +43,7 @@ def _compare(program: Program, step: Step, pairs: int) -> None:
     for pair in range(-WARM_UP_PAIRS, pairs):
         before = _bare(step, steps) if pair % 2 else 0.0
         began = time.perf_counter()
-        ours = sum(measure(program, budget, lambda seconds: None).seconds)
+        ours = sum(run_steps(program, budget, lambda seconds: None).seconds)
         beside = time.perf_counter() - began - ours
         bare = before or _bare(step, steps)
         if pair >= 0:

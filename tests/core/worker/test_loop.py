@@ -2,7 +2,7 @@ import inspect
 
 from steptime.core.backends.base import Program
 from steptime.core.schema import Budget
-from steptime.core.worker.loop import measure, timed_block
+from steptime.core.worker.loop import run_steps, timed_block
 
 
 class Scripted(Program):
@@ -25,7 +25,7 @@ class Scripted(Program):
 
 def test_every_step_is_recorded_and_waited_for():
     program = Scripted(lambda i: 0.5 if i == 0 else 0.01 + 1e-5 * (i % 5))
-    run = measure(program, Budget(), lambda seconds: None)
+    run = run_steps(program, Budget(), lambda seconds: None)
     assert len(run.seconds) == program.count == program.waits
     assert abs(run.seconds[0] - 0.5) < 1e-9
     assert abs(sum(run.seconds) - program.now) < 1e-9
@@ -40,14 +40,14 @@ def test_the_first_block_is_one_step_and_blocks_grow_to_a_quarter_of_a_second():
         sizes.append(len(seconds) - seen)
         seen = len(seconds)
 
-    measure(Scripted(lambda i: 0.01), Budget(max_steps=200, min_steps=10**6), report)
+    run_steps(Scripted(lambda i: 0.01), Budget(max_steps=200, min_steps=10**6), report)
     assert sizes[0] == 1
     assert max(sizes) in (24, 25)
     assert sum(sizes) == 200
 
 
 def test_losses_and_counters_are_read_between_blocks():
-    run = measure(Scripted(lambda i: 0.1), Budget(max_steps=10, min_steps=10**6), lambda seconds: None)
+    run = run_steps(Scripted(lambda i: 0.1), Budget(max_steps=10, min_steps=10**6), lambda seconds: None)
     assert run.loss_steps[-1] == 10
     assert run.losses == [float(step) for step in run.loss_steps]
     assert [steps for steps, _ in run.samples] == [0, *run.loss_steps]

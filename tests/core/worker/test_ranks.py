@@ -16,7 +16,7 @@ from steptime.core.errors import CaseFailed, Unsupported
 from steptime.core.models import zoo
 from steptime.core.models.weights import batch_of
 from steptime.core.schema import Budget, Case, Job, to_json
-from steptime.core.worker.ranks import Meeting, Rank, free_port, rank_of
+from steptime.core.worker.ranks import Rank, Rendezvous, free_port, rank_of
 from steptime.launch.worker_file import put_worker
 
 TWO = Case("mlp", "fake", 8, devices=2)
@@ -46,24 +46,24 @@ def test_the_batches_of_all_ranks_are_the_batch_of_one_process():
             assert np.array_equal(whole[i], np.concatenate([part[i] for part in parts]))
 
 
-def met(size: int, timeout: float = 10.0) -> list[Meeting]:
+def connected(size: int, timeout: float = 10.0) -> list[Rendezvous]:
     port = free_port()
-    meetings = [Meeting(Rank(n, n, size, "127.0.0.1", port), "token", timeout) for n in range(size)]
+    ranks = [Rendezvous(Rank(n, n, size, "127.0.0.1", port), "token", timeout) for n in range(size)]
     with ThreadPoolExecutor(size) as pool:
-        list(pool.map(Meeting.open, meetings))
-    return meetings
+        list(pool.map(Rendezvous.open, ranks))
+    return ranks
 
 
 def test_all_hear_what_each_said_in_the_order_of_ranks():
-    meetings = met(3)
+    ranks = connected(3)
     with ThreadPoolExecutor(3) as pool:
-        heard = list(pool.map(lambda m: m.gather([m.rank.number] * 2), meetings))
+        heard = list(pool.map(lambda m: m.gather([m.rank.number] * 2), ranks))
     assert heard == [[[0, 0], [1, 1], [2, 2]]] * 3
-    assert len({m.framework_port for m in meetings}) == 1
+    assert len({m.framework_port for m in ranks}) == 1
 
 
 def test_a_rank_that_fails_is_named_with_its_reason():
-    first, second = met(2)
+    first, second = connected(2)
     second.fail("out_of_memory", "no room")
     with pytest.raises(CaseFailed, match="rank 1: no room") as caught:
         first.gather(0)
@@ -71,26 +71,26 @@ def test_a_rank_that_fails_is_named_with_its_reason():
 
 
 def test_a_rank_that_is_gone_is_a_crash_and_one_that_is_silent_a_timeout():
-    first, second = met(2)
+    first, second = connected(2)
     second.close()
     with pytest.raises(CaseFailed, match="rank 1 ended without a word") as caught:
         first.gather(0)
     assert caught.value.kind == "crash"
-    first, _ = met(2, timeout=0.3)
+    first, _ = connected(2, timeout=0.3)
     with pytest.raises(CaseFailed, match=r"rank 1 did not answer for 0\.3 s") as caught:
         first.gather(0)
     assert caught.value.kind == "timeout"
 
 
 def test_after_a_broken_collective_the_rank_that_broke_it_is_found():
-    first, second = met(2)
+    first, second = connected(2)
     assert first.blame(0.2) is None
     second.fail("crash", "it broke")
     assert str(first.blame(5)) == "rank 1: it broke"
 
 
 def test_a_rank_whose_collective_timed_out_too_has_said_so():
-    first, second = met(2)
+    first, second = connected(2)
     second.fail("timeout", "Timed out waiting for send operation")
     second.close()
     found = first.blame(5)
@@ -100,7 +100,7 @@ def test_a_rank_whose_collective_timed_out_too_has_said_so():
 @pytest.mark.slow
 def test_strangers_are_not_let_in_and_missing_ranks_are_named():
     port = free_port()
-    meeting = Meeting(Rank(0, 0, 2, "127.0.0.1", port), "token", 1.0)
+    rendezvous = Rendezvous(Rank(0, 0, 2, "127.0.0.1", port), "token", 1.0)
 
     def stranger() -> None:
         time.sleep(0.1)
@@ -110,7 +110,7 @@ def test_strangers_are_not_let_in_and_missing_ranks_are_named():
 
     threading.Thread(target=stranger, daemon=True).start()
     with pytest.raises(CaseFailed, match="rank 1 did not come within 1 s"):
-        meeting.open()
+        rendezvous.open()
 
 
 def record_of(tmp_path, limit_seconds=900.0, **options):

@@ -69,7 +69,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Team:
+class RankInfo:
     """The ranks of a case, as one of them sees it; rank 0 is at `address`, where `port` is kept for the framework."""
 
     rank: int
@@ -139,7 +139,7 @@ class Backend:
         if case.replicas > 1 and not self.replicates:
             raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
 
-    def join(self, case: Case, team: Team) -> None:
+    def join(self, case: Case, info: RankInfo) -> None:
         """Connects this rank with the others. Called after check, before build, where a case has several ranks."""
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:

@@ -46,15 +46,15 @@ def perform(job: Job, folder: Path) -> int:
     from steptime.core.worker.process_start import process_start_time
 
     started, several = process_start_time(), job.kind != JobKind.PROBE and job.case.replicas > 1
-    if several and _leads(job):
-        return _lead(job, folder, started)
+    if several and _must_spawn_ranks(job):
+        return _spawn_ranks(job, folder, started)
     events = Events.open()
-    meeting: Any = None
+    rendezvous: Any = None
     try:
-        meeting = _meeting(job) if several else None
-        if meeting:
-            meeting.open()
-        name, content = _result(job, folder, events, started, meeting)
+        rendezvous = _rendezvous(job) if several else None
+        if rendezvous:
+            rendezvous.open()
+        name, content = _result(job, folder, events, started, rendezvous)
     except CaseFailed as problem:
         name, content = RECORD, _failure(job, problem.kind, str(problem), started)
     except SteptimeError as problem:
@@ -65,12 +65,12 @@ def perform(job: Job, folder: Path) -> int:
         name, content = RECORD, _failure(job, Status.LAUNCH_FAILED, message[:500], started)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
         traceback.print_exc()
-        kind, message = _blamed(problem, meeting) if meeting else _explained(problem)
+        kind, message = _blamed(problem, rendezvous) if rendezvous else _explained(problem)
         name, content = RECORD, _failure(job, kind, message, started)
-    if meeting:
+    if rendezvous:
         if content is not None and content.failure:
-            meeting.fail(content.status, content.message)
-        if meeting.rank.number and (meeting.met or (folder / RECORD).exists()):
+            rendezvous.fail(content.status, content.message)
+        if rendezvous.rank.number and (rendezvous.connected or (folder / RECORD).exists()):
             return 0  # rank 0 speaks for all
     try:
         if name:
@@ -92,7 +92,7 @@ def _explained(problem: Exception) -> tuple[Status, str]:
     return Status.CRASH, f"{type(problem).__name__}: {lines[0]}"[:500]
 
 
-def _leads(job: Job) -> bool:
+def _must_spawn_ranks(job: Job) -> bool:
     """Whether this process is to start the ranks of a case: on one machine, where nobody else has."""
     from steptime.core.backends.base import find, names
 
@@ -100,7 +100,7 @@ def _leads(job: Job) -> bool:
     return known and job.case.nodes == 1 and not os.environ.get("MASTER_ADDR")
 
 
-def _lead(job: Job, folder: Path, started: float) -> int:
+def _spawn_ranks(job: Job, folder: Path, started: float) -> int:
     from steptime.core.worker.spawn_ranks import run_ranks
 
     failed = run_ranks(job, folder)
@@ -109,26 +109,26 @@ def _lead(job: Job, folder: Path, started: float) -> int:
     return 0
 
 
-def _meeting(job: Job) -> Any:
+def _rendezvous(job: Job) -> Any:
     """Of all ranks, not yet open; None where nobody started any."""
-    from steptime.core.worker.ranks import Meeting, rank_of, silence_seconds
+    from steptime.core.worker.ranks import Rendezvous, rank_of, silence_seconds
 
     rank = rank_of(job.case, os.environ)
     if rank is None:
         return None
-    return Meeting(rank, job.id, silence_seconds(job.case))
+    return Rendezvous(rank, job.id, silence_seconds(job.case))
 
 
-def _blamed(problem: Exception, meeting: Any) -> tuple[Status, str]:
+def _blamed(problem: Exception, rendezvous: Any) -> tuple[Status, str]:
     """Of several ranks: another one's failure, if that is what broke this one."""
-    found = meeting.blame() if meeting.rank.number == 0 else None
+    found = rendezvous.blame() if rendezvous.rank.number == 0 else None
     if found:
         return found.kind, str(found)
     kind, message = _explained(problem)
     return (Status.TIMEOUT if "timed out" in message.lower() else kind), message
 
 
-def _result(job: Job, folder: Path, events: Any, started: float, meeting: Any) -> tuple[str, Any]:
+def _result(job: Job, folder: Path, events: Any, started: float, rendezvous: Any) -> tuple[str, Any]:
     if job.kind == JobKind.PROBE:
         from steptime.core.worker.probe import probed
 
@@ -136,11 +136,11 @@ def _result(job: Job, folder: Path, events: Any, started: float, meeting: Any) -
     if job.kind == JobKind.PARITY:
         from steptime.core.worker.parity import write_parity
 
-        write_parity(job, folder, meeting)
+        write_parity(job, folder, rendezvous)
         return "", None
-    from steptime.core.worker.measure import measured
+    from steptime.core.worker.run_case import run_case
 
-    return RECORD, measured(job, events, started, meeting)
+    return RECORD, run_case(job, events, started, rendezvous)
 
 
 def _failure(job: Job, kind: Status, message: str, started: float) -> Any:

@@ -40,7 +40,7 @@ def serve(descriptor: int, backend: str) -> int:
 
 
 def _preload_ourselves() -> None:
-    import steptime.core.worker.measure  # noqa: F401
+    import steptime.core.worker.run_case  # noqa: F401
     from steptime.core.models import zoo
 
     zoo.models()

@@ -46,7 +46,7 @@ def _alone(seconds: list[float]) -> list[float]:
     return seconds
 
 
-def measure(program: Program, budget: Budget, report: Report, agree: Agree = _alone) -> Run:
+def run_steps(program: Program, budget: Budget, report: Report, agree: Agree = _alone) -> Run:
     """Blocks of steps until the budget says stop. Counters, losses and progress are looked at between blocks only.
 
     Several ranks agree after each block on what its steps took. Since they then know the same, each decides the same by itself:

@@ -11,18 +11,18 @@ from steptime.core.backends.base import find
 from steptime.core.models import zoo
 from steptime.core.schema import Job
 from steptime.core.worker.feed import source_of
-from steptime.core.worker.measure import build_program
-from steptime.core.worker.ranks import Meeting, join
+from steptime.core.worker.ranks import Rendezvous, join
+from steptime.core.worker.run_case import build_program
 
 FILE = "parity.npz"
 
 
-def write_parity(job: Job, folder: Path, meeting: Optional[Meeting] = None) -> None:
+def write_parity(job: Job, folder: Path, rendezvous: Optional[Rendezvous] = None) -> None:
     """Outputs before training; then the loss of each step, and all weights after the last."""
     case = job.case
     backend = find(case.backend)
     backend.start(case)
-    number = join(backend, case, meeting)
+    number = join(backend, case, rendezvous)
     graph = zoo.build(case.model, case.model_options).without_dropout()
     with source_of(graph, case, number) as source:
         program = build_program(backend, graph, case, source, number)

@@ -10,7 +10,7 @@ from steptime.core.machine.contention import judge, sample
 from steptime.core.machine.threads import busy_threads, thread_seconds
 from steptime.core.models import zoo
 from steptime.core.schema import Job, ProbeResult
-from steptime.core.worker.measure import build_program
+from steptime.core.worker.run_case import build_program
 
 TRIAL_MODEL = "mnist_cnn"
 """has a convolution and a matrix product, forward and backward: what an instruction set can fail at"""

@@ -13,15 +13,15 @@ from steptime.core.machine.contention import judge
 from steptime.core.models.graph import Graph
 from steptime.core.schema import OK, Phase, Record, Status
 from steptime.core.worker.loop import Run
-from steptime.core.worker.ranks import Meeting
+from steptime.core.worker.ranks import Rendezvous
 
 
-def in_agreement(record: Record, run: Run, program: Program, graph: Graph, meeting: Meeting) -> Record:
+def agreed_record(record: Record, run: Run, program: Program, graph: Graph, rendezvous: Rendezvous) -> Record:
     """The record of the whole; `wrong_result` if the ranks have drifted apart or one of them failed at the end."""
     steps = record.steps
     assert steps
     begin, end = _steady(run, steps.steady_start)
-    said: list[dict[str, Any]] = meeting.gather(
+    said: list[dict[str, Any]] = rendezvous.gather(
         {
             "host": platform.node(),
             "cpu_seconds": end[1].cpu_seconds - begin[1].cpu_seconds,

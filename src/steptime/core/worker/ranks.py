@@ -1,8 +1,8 @@
-"""Several processes that are one case: who they are, and how they agree.
+"""Several processes that run one case: who they are, and how they agree.
 
-Ranks are told apart by RANK and WORLD_SIZE, or by what srun sets, and meet at MASTER_ADDR and MASTER_PORT. The meeting is a star
-of plain sockets round rank 0, apart from the framework's own connections: it works for every backend, and when a rank fails, the
-others learn which one and why, instead of waiting for a collective that never ends.
+A rank knows itself by RANK and WORLD_SIZE, or by the variables of srun; all meet at MASTER_ADDR and MASTER_PORT. The rendezvous
+is a star of plain sockets around rank 0, apart from the framework's own connections: it works for every backend, and when a
+rank fails, the others learn which one and why, instead of waiting for a collective that never ends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from steptime.core.backends.base import Backend, Team
+from steptime.core.backends.base import Backend, RankInfo
 from steptime.core.errors import CaseFailed, Unsupported
 from steptime.core.machine.memory import memory_kills
 from steptime.core.schema import Case, Status
@@ -58,7 +58,7 @@ def silence_seconds(case: Case) -> float:
     return min(LONGEST_SILENCE_SECONDS, max(5.0, case.budget.limit_seconds / 3))
 
 
-class Meeting:
+class Rendezvous:
     """All ranks of a case. `gather` is also a barrier."""
 
     def __init__(self, rank: Rank, token: str, timeout_seconds: float) -> None:
@@ -80,7 +80,7 @@ class Meeting:
         self.framework_port = int(self.gather(self.framework_port)[0])
 
     @property
-    def met(self) -> bool:
+    def connected(self) -> bool:
         return bool(self._lines)
 
     def take_listener(self) -> int:
@@ -207,14 +207,14 @@ def local_environment(number: int, size: int, port: int) -> dict[str, str]:
     return {**os.environ, **{name: str(value) for name, value in names.items()}}
 
 
-def join(backend: Backend, case: Case, meeting: Optional[Meeting]) -> int:
+def join(backend: Backend, case: Case, rendezvous: Optional[Rendezvous]) -> int:
     """Connects the framework's ranks; the number of this one."""
-    if meeting is None:
+    if rendezvous is None:
         if case.replicas > 1 and backend.replicates:
             raise Unsupported(f"{case.replicas} ranks on {case.nodes} nodes need a cluster: --on SITE")
         return 0
-    rank = meeting.rank
-    place = rank.address, meeting.framework_port, meeting.take_listener()
-    team = Team(rank.number, rank.local, rank.size, *place, silence_seconds(case))
-    backend.join(case, team)
+    rank = rendezvous.rank
+    place = rank.address, rendezvous.framework_port, rendezvous.take_listener()
+    info = RankInfo(rank.number, rank.local, rank.size, *place, silence_seconds(case))
+    backend.join(case, info)
     return rank.number

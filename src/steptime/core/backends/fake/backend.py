@@ -12,7 +12,7 @@ from typing import Optional
 import numpy as np
 
 from steptime import __version__
-from steptime.core.backends.base import Array, Backend, Facts, Program, Team, Weights, option
+from steptime.core.backends.base import Array, Backend, Facts, Program, RankInfo, Weights, option
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import PRECISIONS, Case, Verdict
@@ -129,8 +129,8 @@ class Fake(Backend):
         if option(self, case, "needs_cap") and os.environ.get("STEPTIME_FAKE_ISA") != "1":
             os.kill(os.getpid(), signal.SIGILL)
 
-    def join(self, case: Case, team: Team) -> None:
-        self.rank = team.rank
+    def join(self, case: Case, info: RankInfo) -> None:
+        self.rank = info.rank
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         if 0 < int(option(self, case, "largest")) < case.batch:

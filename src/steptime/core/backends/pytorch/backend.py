@@ -10,7 +10,7 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Team, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, RankInfo, Weights, best_rate, option, thread_variables
 from steptime.core.backends.pytorch.layers import build_module
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.models.graph import Graph
@@ -200,18 +200,18 @@ class PyTorch(Backend):
         if case.device == "cpu" and case.precision == "tf32":
             raise Unsupported("tf32 exists on CUDA devices only")
 
-    def join(self, case: Case, team: Team) -> None:
+    def join(self, case: Case, info: RankInfo) -> None:
         """NCCL between GPUs, gloo between CPUs. Each rank draws other numbers for dropout, as one process would."""
         import torch
 
         if case.device == "cuda":
-            torch.cuda.set_device(team.local_rank)
-        torch.manual_seed(case.seed + 7919 * team.rank)
-        wait = timedelta(seconds=team.timeout_seconds)
-        listens = {"is_master": True, "master_listen_fd": team.listener} if team.rank == 0 else {}
-        store = torch.distributed.TCPStore(team.address, team.port, team.size, timeout=wait, **listens)
+            torch.cuda.set_device(info.local_rank)
+        torch.manual_seed(case.seed + 7919 * info.rank)
+        wait = timedelta(seconds=info.timeout_seconds)
+        listens = {"is_master": True, "master_listen_fd": info.listener} if info.rank == 0 else {}
+        store = torch.distributed.TCPStore(info.address, info.port, info.size, timeout=wait, **listens)
         torch.distributed.init_process_group(
-            "nccl" if case.device == "cuda" else "gloo", timeout=wait, world_size=team.size, rank=team.rank, store=store
+            "nccl" if case.device == "cuda" else "gloo", timeout=wait, world_size=info.size, rank=info.rank, store=store
         )
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:

@@ -28,24 +28,24 @@ from steptime.core.stats.summary import summarise
 from steptime.core.worker.events import Events
 from steptime.core.worker.feed import Fed, Source, source_of
 from steptime.core.worker.limits import BYTES, guard_memory, refuse_hopeless
-from steptime.core.worker.loop import Agree, Run, _alone, measure
+from steptime.core.worker.loop import Agree, Run, _alone, run_steps
 from steptime.core.worker.process_start import utc
-from steptime.core.worker.rank_agreement import in_agreement
-from steptime.core.worker.ranks import Meeting, join
+from steptime.core.worker.rank_agreement import agreed_record
+from steptime.core.worker.ranks import Rendezvous, join
 
 REPORT_SECONDS = 0.25
 REPORT_STEPS = 2000
 """live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
 
 
-def measured(job: Job, events: Events, started: float, meeting: Optional[Meeting] = None) -> Record:
+def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rendezvous] = None) -> Record:
     """The record of a case that ran. Failures are exceptions; the caller makes them records."""
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
     backend = _started(case)
     graph = zoo.build(case.model, case.model_options)
     backend.check(case)
-    number = join(backend, case, meeting)
+    number = join(backend, case, rendezvous)
     imported = time.perf_counter()
     events.send("phase", name="build" if case.data == SYNTHETIC else "stage")
     with source_of(graph, case, number) as source:
@@ -54,18 +54,18 @@ def measured(job: Job, events: Events, started: float, meeting: Optional[Meeting
         timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - started)
         events.send("phase", name="measure")
         reporter = _Reporter(events, case)
-        run = measure(program, case.budget, reporter, _agreement(meeting))
+        run = run_steps(program, case.budget, reporter, _agreement(rendezvous))
         busy = busy_threads(reporter.threads_before, thread_seconds())
         record = _record(job, graph, backend, program, run, busy, timing, events, source, started)
-        return in_agreement(record, run, program, graph, meeting) if meeting else record
+        return agreed_record(record, run, program, graph, rendezvous) if rendezvous else record
 
 
-def _agreement(meeting: Optional[Meeting]) -> Agree:
+def _agreement(rendezvous: Optional[Rendezvous]) -> Agree:
     """The steps of a block took what they took on the rank that was slowest in it."""
-    if meeting is None:
+    if rendezvous is None:
         return _alone
-    meeting.gather(0)  # so that no rank's first step waits for another's start
-    return lambda seconds: list(max(meeting.gather(seconds), key=sum))
+    rendezvous.gather(0)  # so that no rank's first step waits for another's start
+    return lambda seconds: list(max(rendezvous.gather(seconds), key=sum))
 
 
 @dataclass(frozen=True)
