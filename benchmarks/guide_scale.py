@@ -125,11 +125,11 @@ def guide_scale() -> Iterator[tuple[str, float, str]]:
         guide = Guide(Store(Path(name)))
         guide.adopt(index)
         opened = time.perf_counter()
-        guide.query(VIEWS[0])
+        guide.answer(VIEWS[0])
         first = time.perf_counter() - opened
         size = sum(path.stat().st_size for path in index.folder.iterdir()) / 1e6
         words = f"ms p95 of filter + group, {guide.size:,} runs, {size:.0f} MB made in {made:.0f} s, first {1e3 * first:.0f} ms"
-        yield "guide_query_ms", p95(_times([lambda v=v: guide.query(v) for v in VIEWS], 12)), words
+        yield "guide_query_ms", p95(_times([lambda v=v: guide.answer(v) for v in VIEWS], 12)), words
         yield "guide_facets_ms", p95(_times([lambda v=v: guide.facets(v) for v in VIEWS[:4]], 10)), "ms p95 of all filter counts"
         write_batch(Store(Path(name)))
         before, began = index.manifest.rows, time.perf_counter()

@@ -102,10 +102,10 @@ def made() -> dict[str, Any]:
         store.put_all(stored)
         guide = Guide(store)
         guide.refresh()
-        cases = [_case("query", query, guide.query(View.parse(query))) for query in QUERIES]
-        cases += [_case("coverage", query, guide.coverage(View.parse(query))) for query in COVERAGES]
-        cases += [_case("scaling", query, guide.scaling(View.parse(query))) for query in SCALINGS]
-        cases += [_case("compare", query, guide.compare(View.parse(query))) for query in COMPARISONS]
+        cases = [_case("query", query, guide.answer(View.parse(query))) for query in QUERIES]
+        cases += [_case("coverage", query, guide.answer(View.parse(query))) for query in COVERAGES]
+        cases += [_case("scaling", query, guide.answer(View.parse(query))) for query in SCALINGS]
+        cases += [_case("compare", query, guide.answer(View.parse(query))) for query in COMPARISONS]
         cases += [_case("facets", query, guide.facets(View.parse(query))) for query in FACETS]
     return {"rows": [row_of(record) for record in stored], "cases": cases}
 

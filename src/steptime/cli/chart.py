@@ -30,32 +30,32 @@ from steptime.cli.options import json_option, open_store, store_option
 @click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .csv, .json or .vl.json.")
 @json_option
 @store_option
-def command(output: str, theme: str, as_json: bool, store_path: str | None, url: str, **said: Any) -> int:
+def command(output: str, theme: str, as_json: bool, store_path: str | None, url: str, **options: Any) -> int:
     """Chart the records: choose axes, filter, group, compare.
 
     Prints a table of the points; with -o, writes a picture or the data instead.
     """
     from steptime.guide.charts.theme import theme as known_theme
     from steptime.guide.engine import Guide
+    from steptime.guide.kinds.base import kind
     from steptime.guide.query.results import plain
     from steptime.guide.sharing.export import suffix_of
-    from steptime.guide.sharing.notebook import Drawn, answer_of
+    from steptime.guide.sharing.notebook import Drawn
     from steptime.guide.view.view import View
 
-    view = View.parse(url.rpartition("?")[2]) if url else _view(**said)
+    view = View.parse(url.rpartition("?")[2]) if url else _view(**options)
     suffix = suffix_of(output) if output else ""
     known_theme(theme)
     guide = Guide(open_store(store_path))
     guide.refresh()
     for damaged in guide.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
-    answer = answer_of(guide, view)
+    answer = guide.answer(view)
     if suffix:
         Drawn(answer).save(output, theme)
     elif as_json:
-        rows = plain(answer)
-        for row in rows.get("points") or rows.get("lines") or rows.get("cells") or rows.get("rows") or []:
-            print(json.dumps(row))
+        for item in kind(view.kind).items(answer):
+            print(json.dumps(plain(item)))
     else:
         _print(answer, guide.size)
     for warning in getattr(answer, "warnings", ()):
@@ -63,34 +63,34 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
     return 0
 
 
-def _view(**said: Any) -> Any:
+def _view(**options: Any) -> Any:
     from steptime.guide.view import notation
     from steptime.guide.view.view import Series, View, checked
 
     return checked(
         View(
-            kind=said["kind"],
-            x=said["x"],
-            y=said["y"],
-            group=tuple(v.strip() for v in said["group"].split(",") if v.strip()),
-            facet=said["facet"],
-            agg=said["agg"],
-            scaling=said["scaling"],
-            log=said["log"],
-            baseline=said["baseline"],
-            range=notation.values_of(said["limits"]) if said["limits"] else (),
-            contended=said["contended"],
-            series=tuple(Series.parse(text) for text in said["series"]),
-            filters=notation.canonical(pair for text in said["filters"] for pair in notation.filters_of(text)),
+            kind=options["kind"],
+            x=options["x"],
+            y=options["y"],
+            group=tuple(v.strip() for v in options["group"].split(",") if v.strip()),
+            facet=options["facet"],
+            agg=options["agg"],
+            scaling=options["scaling"],
+            log=options["log"],
+            baseline=options["baseline"],
+            range=notation.values_of(options["limits"]) if options["limits"] else (),
+            contended=options["contended"],
+            series=tuple(Series.parse(text) for text in options["series"]),
+            filters=notation.canonical(pair for text in options["filters"] for pair in notation.filters_of(text)),
         )
     )
 
 
 def _print(answer: Any, size: int) -> None:
     from steptime.cli.printing import table
-    from steptime.guide.sharing.export import table as rows_of
+    from steptime.guide.kinds.base import kind_of
 
-    header, rows = rows_of(answer)
+    header, rows = kind_of(answer).table(answer)
     if not rows:
         print("no records: `steptime run` makes some" if not size else "no run passes the filters", file=sys.stderr)
         return

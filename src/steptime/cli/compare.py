@@ -49,7 +49,7 @@ def command(
     view = _view(store, sides, y, filters, contended)
     guide = Guide(store)
     guide.refresh()
-    found = compare(guide.snapshot, store, view, _margin(margin))
+    found = compare(guide, view, _margin(margin))
     if output:
         Drawn(found).save(output)
     if as_json:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.guide.kinds import compare, coverage, scaling
+from steptime.guide.kinds.base import kind
 from steptime.guide.query import facets, runs
-from steptime.guide.query import points as query
-from steptime.guide.query.results import Comparison, Coverage, Facet, Result, RunList, Scaling
+from steptime.guide.query.results import Facet, RunList
 from steptime.guide.view.view import View
 from steptime.store.files import Damaged, Store
 from steptime.store.parquet_index import ParquetIndex
@@ -57,8 +56,9 @@ class Guide:
         """How many runs there are."""
         return self.snapshot.rows
 
-    def query(self, view: View) -> Result:
-        return query.query(self.snapshot, view)
+    def answer(self, view: View) -> Any:
+        """What the view's kind answers: a frozen dataclass, which has the view."""
+        return kind(view.kind).answer(self, view)
 
     def facets(self, view: View, names: Sequence[str] | None = None) -> list[Facet]:
         """Of the dimensions that tell runs apart, or of those that are named."""
@@ -68,24 +68,18 @@ class Guide:
         """The names of all labels, as dimensions."""
         return facets.label_names(self.snapshot)
 
-    def coverage(self, view: View) -> Coverage:
-        return coverage.coverage(self.snapshot, view)
-
-    def scaling(self, view: View) -> Scaling:
-        return scaling.scaling(self.snapshot, view)
-
     def runs(self, view: View, limit: int = 100, offset: int = 0) -> RunList:
+        """The runs behind a view of any kind, some at a time; `runs_view(result, point)` is the view behind a point."""
         return runs.runs(self.snapshot, view, limit, offset)
 
     def record(self, identity: str) -> Record:
+        """One run, whole."""
         return runs.record(self.snapshot, self.store, identity)
 
     def records(self, identities: list[str]) -> dict[str, Record]:
         """Those of these that there are."""
         return runs.records(self.snapshot, self.store, identities)
 
-    def compare(self, view: View) -> Comparison:
-        return compare.compare(self.snapshot, self.store, view)
-
     def columns(self) -> dict[str, list[Any]]:
+        """All index columns, for the single-file report."""
         return runs.columns(self.snapshot)

@@ -8,10 +8,11 @@ from steptime.core.errors import UnknownName
 from steptime.core.schema import Steps
 from steptime.guide.charts import chart_values as charts
 from steptime.guide.charts import steps
-from steptime.guide.charts.theme import look_of
+from steptime.guide.charts.theme import theme_values
+from steptime.guide.kinds.base import kind_of
 from steptime.guide.query.results import plain
 from steptime.guide.sharing import export
-from steptime.guide.sharing.notebook import answer_of, rendered, spec_of
+from steptime.guide.sharing.export import rendered
 from steptime.guide.view.view import View
 from tests.guide.conftest import everything, run
 
@@ -45,7 +46,7 @@ VIEWS = [
 @pytest.mark.parametrize("query", VIEWS)
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_every_answer_can_be_drawn(guide, query, look):
-    svg = rendered(answer_of(guide, View.parse(query)), "svg", look).decode()
+    svg = rendered(guide.answer(View.parse(query)), "svg", look).decode()
     assert svg.startswith("<svg")
     assert "<script>" not in svg
 
@@ -55,26 +56,31 @@ def test_of_a_great_many_names_those_with_most_runs_are_drawn_and_it_is_said(gui
     often = [run(speed, model=model) for model in ("resnet50", "alexnet") for speed in (100.0, 101.0)]
     failed = [run(None, "crash", model="a failure") for _ in range(9)]
     guide = guide_of(*once, *often, *failed)
-    found = guide.query(View.parse(""))
+    found = guide.answer(View.parse(""))
     shown = charts.values(found)["xs"]
     assert len(shown) == 40 and shown[-1] == "resnet50" and "alexnet" in shown and "a failure" not in shown
     assert {row["x"] for row in charts.rows(found)} == set(shown)
     assert "40 of 63 models are drawn, those with the most runs; filter to choose, the table has all" in found.warnings
     assert len(found.points) == 63
     names = ",".join(f"kernel {number:03}" for number in range(50))
-    chosen = guide.query(View.parse(f"range={names}"))
+    chosen = guide.answer(View.parse(f"range={names}"))
     assert len(charts.values(chosen)["xs"]) == 50 and not any("drawn" in words for words in chosen.warnings)
 
 
+def spec_of(guide, query):
+    answer = guide.answer(View.parse(query))
+    return kind_of(answer).spec(answer)
+
+
 def drawn_text(guide, query):
-    return rendered(answer_of(guide, View.parse(query)), "svg").decode()
+    return rendered(guide.answer(View.parse(query)), "svg").decode()
 
 
 def test_what_has_no_figure_is_written_in_words_and_not_drawn_as_zero(guide):
     query = "group=precision&framework=PyTorch"
     text = drawn_text(guide, query)
     assert "out of memory" in text and "not run" in text
-    rows = charts.rows(guide.query(View.parse(query)))
+    rows = charts.rows(guide.answer(View.parse(query)))
     assert all(row["value"] is None for row in rows if row["status"] != "ok")
 
 
@@ -89,25 +95,25 @@ def test_relative_charts_have_the_geometric_mean(guide):
 
 
 def test_values_of_x_keep_their_order(guide):
-    spec = charts.spec(guide.query(View.parse("x=precision&group=model")))
+    spec = spec_of(guide, "x=precision&group=model")
     assert spec["layer"][0]["encoding"]["x"]["sort"] == ["fp64", "fp32", "fp16", "int8"]
 
 
 def test_log_axes_have_points_and_no_end_of_an_interval_at_zero(guide):
-    spec = charts.spec(guide.query(View.parse("group=precision&log=y&agg=mean&framework=PyTorch&replicas=1")))
+    spec = spec_of(guide, "group=precision&log=y&agg=mean&framework=PyTorch&replicas=1")
     assert all(layer["mark"]["type"] != "bar" for layer in spec["layer"])
     assert "max(datum.low, datum.value / 100)" in json.dumps(spec["transform"])
 
 
 def test_specifications_are_plain_json_without_addresses_of_data(guide):
     for query in VIEWS:
-        text = json.dumps(spec_of(answer_of(guide, View.parse(query))), allow_nan=False)
+        text = json.dumps(spec_of(guide, query), allow_nan=False)
         assert '"url"' not in text
         assert '"$"' not in text and '"$if"' not in text  # every hole is filled
 
 
 def test_the_suffix_decides_what_is_written(guide):
-    result = guide.query(View.parse("group=precision"))
+    result = guide.answer(View.parse("group=precision"))
     assert rendered(result, "png").startswith(b"\x89PNG")
     assert rendered(result, "pdf").startswith(b"%PDF")
     header, *lines = rendered(result, "csv").decode().splitlines()
@@ -132,6 +138,7 @@ def test_the_steps_of_a_run_show_warm_up_and_are_thinned_to_what_matters():
     assert any(row["ms"] == pytest.approx(90) for row in rows)
     drawn = export.picture(spec, "svg").decode()
     assert drawn.startswith("<svg") and "warm-up" in drawn and "steady" in drawn
-    assert drawn.count(f'fill="{look_of("light")["second"]}"') == sum(row["step"] <= 3 for row in rows) + 2  # + legend and band
+    warm_up = sum(row["step"] <= 3 for row in rows)
+    assert drawn.count(f'fill="{theme_values("light")["second"]}"') == warm_up + 2  # + legend and band
     assert sum(row["steps"] for row in steps.histogram_spec(record)["data"]["values"]) == 20_000
     assert export.picture(steps.histogram_spec(run(10.0)), "svg").startswith(b"<svg")

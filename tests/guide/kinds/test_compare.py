@@ -11,7 +11,7 @@ def sides(**series):
 
 def test_runs_that_differ_for_sure_are_faster_or_slower_and_what_differs_is_named(guide_of):
     a, b = run(100.0), run(150.0, precision="fp16", version="2.1")
-    found = guide_of(a, b).compare(View.of(kind="compare", runs=[a.id, b.id]))
+    found = guide_of(a, b).answer(View.of(kind="compare", runs=[a.id, b.id]))
     (difference,) = found.differences
     assert difference.verdict == "faster"
     assert difference.ratio == pytest.approx(1.5)
@@ -20,14 +20,14 @@ def test_runs_that_differ_for_sure_are_faster_or_slower_and_what_differs_is_name
     named = {d.name: d.values for d in found.differing}
     assert named["precision"] == ("fp32", "fp16")
     assert named["framework_version"] == ("2.0", "2.1")
-    back = guide_of().compare(View.of(kind="compare", runs=[b.id, a.id])).differences[0]
+    back = guide_of().answer(View.of(kind="compare", runs=[b.id, a.id])).differences[0]
     assert back.verdict == "slower"
     assert back.ratio == pytest.approx(1 / 1.5)
 
 
 def test_less_time_is_faster(guide_of):
     a, b = run(100.0), run(150.0)
-    found = guide_of(a, b).compare(View.of(kind="compare", y="batch_time_ms", runs=[a.id, b.id]))
+    found = guide_of(a, b).answer(View.of(kind="compare", y="batch_time_ms", runs=[a.id, b.id]))
     assert found.differences[0].verdict == "faster"
     assert found.differences[0].ratio < 1
 
@@ -41,7 +41,7 @@ def test_within_the_noise_it_is_undecided_and_within_the_margin_the_same(guide_o
     ]
     guide = guide_of(*noisy, *calm)
     verdicts = [
-        guide.compare(sides(one={"model": m, "precision": "fp32"}, two={"model": m, "precision": "fp16"})).differences[0].verdict
+        guide.answer(sides(one={"model": m, "precision": "fp32"}, two={"model": m, "precision": "fp16"})).differences[0].verdict
         for m in ("a", "b")
     ]
     assert verdicts == ["undecided", "same"]
@@ -57,22 +57,22 @@ def test_groups_are_compared_configuration_by_configuration(guide_of):
         ),
         run(9999.0, model="only torch"),
     )
-    found = guide.compare(sides(torch={"framework": "PyTorch"}, jax={"framework": "JAX"}))
+    found = guide.answer(sides(torch={"framework": "PyTorch"}, jax={"framework": "JAX"}))
     assert found.differences[0].ratio == pytest.approx(1.2)
     assert "2 configurations that both have" in found.differences[0].basis
-    apart = guide.compare(sides(x={"model": "a"}, y={"model": "only torch", "framework": "JAX"}))
+    apart = guide.answer(sides(x={"model": "a"}, y={"model": "only torch", "framework": "JAX"}))
     assert apart.differences[0].verdict == "no figure"
 
 
 def test_a_failed_run_is_not_a_figure(guide_of):
     a, b = run(100.0), run(None, "out_of_memory")
-    found = guide_of(a, b).compare(View.of(kind="compare", runs=[a.id, b.id]))
+    found = guide_of(a, b).answer(View.of(kind="compare", runs=[a.id, b.id]))
     assert found.sides[1].status == "out_of_memory"
     assert found.differences[0].verdict == "no figure"
 
 
 def test_one_side_is_not_enough(guide_of):
     with pytest.raises(UsageError, match="at least two"):
-        guide_of(run(1.0)).compare(sides(a={"model": "resnet50"}))
+        guide_of(run(1.0)).answer(sides(a={"model": "resnet50"}))
     with pytest.raises(UsageError, match="measure of single runs"):
-        guide_of().compare(View.of(kind="compare", y="speedup", series={"a": {}, "b": {}}))
+        guide_of().answer(View.of(kind="compare", y="speedup", series={"a": {}, "b": {}}))

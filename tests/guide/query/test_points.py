@@ -15,20 +15,20 @@ def values(result, series=""):
 
 def test_the_best_run_is_the_default_whatever_best_means(guide_of):
     guide = guide_of(run(100.0), run(120.0), run(80.0))
-    assert values(guide.query(View.of(x="model"))) == {"resnet50": 120.0}
-    assert values(guide.query(View.of(x="model", y="batch_time_ms")))["resnet50"] == pytest.approx(32e3 / 120)
-    assert values(guide.query(View.of(x="model", agg="min"))) == {"resnet50": 80.0}
-    assert values(guide.query(View.of(x="model", agg="mean"))) == {"resnet50": pytest.approx(100.0)}
-    assert values(guide.query(View.of(x="model", agg="median"))) == {"resnet50": 100.0}
+    assert values(guide.answer(View.of(x="model"))) == {"resnet50": 120.0}
+    assert values(guide.answer(View.of(x="model", y="batch_time_ms")))["resnet50"] == pytest.approx(32e3 / 120)
+    assert values(guide.answer(View.of(x="model", agg="min"))) == {"resnet50": 80.0}
+    assert values(guide.answer(View.of(x="model", agg="mean"))) == {"resnet50": pytest.approx(100.0)}
+    assert values(guide.answer(View.of(x="model", agg="median"))) == {"resnet50": 100.0}
 
 
 def test_the_interval_is_that_of_the_run_that_is_shown(guide_of):
     guide = guide_of(run(100.0), run(120.0))
-    (point,) = guide.query(View.of(x="model")).points
+    (point,) = guide.answer(View.of(x="model")).points
     assert (point.low, point.high) == (pytest.approx(120 * 0.98), pytest.approx(120 * 1.02))
-    (point,) = guide.query(View.of(x="model", y="batch_time_ms")).points
+    (point,) = guide.answer(View.of(x="model", y="batch_time_ms")).points
     assert (point.low, point.high) == (pytest.approx(32e3 / 120 / 1.02), pytest.approx(32e3 / 120 / 0.98))
-    (point,) = guide.query(View.of(x="model", agg="mean")).points
+    (point,) = guide.answer(View.of(x="model", agg="mean")).points
     half = 12.706 * statistics.stdev([100, 120]) / math.sqrt(2)
     assert point.low == max(0, 110 - half)
     assert point.high == pytest.approx(110 + half, rel=1e-3)
@@ -36,18 +36,18 @@ def test_the_interval_is_that_of_the_run_that_is_shown(guide_of):
 
 def test_a_mean_over_configurations_has_no_interval_and_says_what_it_mixes(guide_of):
     guide = guide_of(*[run(100.0, model="a")] * 1, run(120.0, model="a"), run(300.0, model="a", backend="jax"))
-    result = guide.query(View.of(x="model", agg="mean"))
+    result = guide.answer(View.of(x="model", agg="mean"))
     (point,) = result.points
     assert point.value == pytest.approx((110 + 300) / 2), "each configuration counts once, however often it was run"
     assert (point.low, point.high) == (None, None)
     assert point.mixes == {"framework": 2}
     assert result.warnings == ("a point averages up to 2 frameworks; filter or group by them to compare like with like",)
-    assert guide.query(View.of(x="model", group="framework")).warnings == ()
+    assert guide.answer(View.of(x="model", group="framework")).warnings == ()
 
 
 def test_failures_are_statuses_and_never_zero(guide_of):
     guide = guide_of(run(100.0, model="a"), run(None, "out_of_memory", model="b"), run(None, "crash", model="b", day=2))
-    result = guide.query(View.of(x="model", group="precision"))
+    result = guide.answer(View.of(x="model", group="precision"))
     (b,) = [p for p in result.points if p.x == "b"]
     assert (b.value, b.runs, b.statuses) == (None, 0, {"out_of_memory": 1, "crash": 1})
     assert b.status == "out_of_memory"
@@ -55,7 +55,7 @@ def test_failures_are_statuses_and_never_zero(guide_of):
 
 def test_combinations_that_were_never_run_are_said_to_be_so(guide_of):
     guide = guide_of(run(1.0, model="a"), run(2.0, model="b", precision="fp16"))
-    result = guide.query(View.of(x="model", group="precision"))
+    result = guide.answer(View.of(x="model", group="precision"))
     assert [(p.series, p.x, p.status) for p in result.points] == [
         ("fp32", "a", "ok"),
         ("fp32", "b", "not run"),
@@ -66,23 +66,23 @@ def test_combinations_that_were_never_run_are_said_to_be_so(guide_of):
 
 def test_contended_runs_are_left_out_and_counted_unless_they_are_asked_for(guide_of):
     guide = guide_of(run(100.0), run(900.0, verdict="contended"), run(5.0, verdict="contended", model="b"))
-    result = guide.query(View.of(x="model"))
+    result = guide.answer(View.of(x="model"))
     assert values(result) == {"b": None, "resnet50": 100.0}
     assert result.contended == 2
     assert [p.status for p in result.points] == ["contended", "ok"]
     assert "2 contended runs are left out" in result.warnings[0]
     for agg, expected in (("best", 900.0), ("mean", 500.0), ("median", 500.0)):
-        (_, point) = guide.query(View.of(x="model", contended=True, agg=agg)).points
+        (_, point) = guide.answer(View.of(x="model", contended=True, agg=agg)).points
         assert (point.value, point.configurations, point.runs) == (expected, 1, 2)
 
 
 def test_batch_means_replica_or_effective_as_the_scaling_says(guide_of):
     guide = guide_of(run(100.0, batch=32), run(180.0, batch=32, devices=2), run(170.0, batch=16, devices=2))
-    weak = guide.query(View.of(x="batch", group="replicas", scaling="weak"))
-    strong = guide.query(View.of(x="batch", group="replicas", scaling="strong"))
+    weak = guide.answer(View.of(x="batch", group="replicas", scaling="weak"))
+    strong = guide.answer(View.of(x="batch", group="replicas", scaling="strong"))
     assert values(weak, "2") == {"16": 170.0, "32": 180.0}
     assert values(strong, "2") == {"32": 170.0, "64": 180.0}
-    assert values(guide.query(View.of(x="replicas", scaling="strong", filters={"batch": 32}))) == {"1": 100.0, "2": 170.0}
+    assert values(guide.answer(View.of(x="replicas", scaling="strong", filters={"batch": 32}))) == {"1": 100.0, "2": 170.0}
 
 
 def test_named_series_have_filters_of_their_own_on_top_of_those_of_the_view(guide_of):
@@ -92,7 +92,7 @@ def test_named_series_have_filters_of_their_own_on_top_of_those_of_the_view(guid
         filters={"precision": "fp32", "model": ["alexnet", "vgg16"]},
         series={"torch": {"framework": "PyTorch"}, "jax on vgg": {"framework": "JAX", "model": ["vgg16", "resnet50"]}},
     )
-    result = guide.query(view)
+    result = guide.answer(view)
     assert result.series == ("torch", "jax on vgg")
     assert values(result, "torch") == {"alexnet": pytest.approx(816), "vgg16": pytest.approx(61.2)}
     assert values(result, "jax on vgg") == {"alexnet": None, "vgg16": pytest.approx(67.32)}
@@ -101,7 +101,7 @@ def test_named_series_have_filters_of_their_own_on_top_of_those_of_the_view(guid
 def test_everything_can_be_shown_relative_to_a_series_with_the_geometric_mean(guide_of):
     guide = guide_of(*everything())
     view = View.of(x="model", group="precision", baseline="fp32", filters={"framework": "PyTorch", "replicas": 1})
-    result = guide.query(view)
+    result = guide.answer(view)
     assert values(result, "fp16")["vgg16"] == pytest.approx(1.8)
     assert values(result, "fp32")["vgg16"] == 1.0
     (mean,) = [m for m in result.means if m.series == "fp16"]
@@ -110,35 +110,35 @@ def test_everything_can_be_shown_relative_to_a_series_with_the_geometric_mean(gu
     assert point.low == pytest.approx(1.8 * math.exp(-math.hypot(math.log(1 / 0.98), math.log(1.02))))
     assert {p.status for p in result.points if p.series == "fp64"} == {"not run", "out_of_memory"}
     with pytest.raises(UnknownName, match="unknown baseline 'fp128'; known: fp16, fp32, fp64"):
-        guide.query(view.but(baseline="fp128"))
+        guide.answer(view.but(baseline="fp128"))
 
 
 def test_without_series_the_baseline_is_a_value_of_x(guide_of):
     guide = guide_of(run(50.0, model="a"), run(100.0, model="b"))
-    assert values(guide.query(View.of(x="model", baseline="a"))) == {"a": 1.0, "b": 2.0}
+    assert values(guide.answer(View.of(x="model", baseline="a"))) == {"a": 1.0, "b": 2.0}
 
 
 def test_a_range_chooses_and_orders_values_of_x(guide_of):
     guide = guide_of(*(run(float(b), batch=b) for b in (8, 16, 32, 64)), run(3.0, model="b"))
-    assert list(values(guide.query(View.of(x="batch", range="16..32")))) == ["16", "32"]
-    assert guide.query(View.of(x="model", range=["resnet50", "b", "nowhere"])).xs == ("resnet50", "b")
+    assert list(values(guide.answer(View.of(x="batch", range="16..32")))) == ["16", "32"]
+    assert guide.answer(View.of(x="model", range=["resnet50", "b", "nowhere"])).xs == ("resnet50", "b")
 
 
 def test_filters_take_ranges_of_numbers_and_of_dates(guide_of):
     guide = guide_of(*(run(float(d), batch=d, day=d) for d in (1, 2, 3, 10)))
-    assert guide.query(View.of(filters={"batch": ["2..3", "10"]})).runs == 3
-    assert guide.query(View.of(filters={"date": "2026-01-03.."})).runs == 2
-    assert guide.query(View.of(filters={"date": "2026-01"})).runs == 4
-    assert list(values(guide.query(View.of(x="date", filters={"verdict": "clean"})))) == [
+    assert guide.answer(View.of(filters={"batch": ["2..3", "10"]})).runs == 3
+    assert guide.answer(View.of(filters={"date": "2026-01-03.."})).runs == 2
+    assert guide.answer(View.of(filters={"date": "2026-01"})).runs == 4
+    assert list(values(guide.answer(View.of(x="date", filters={"verdict": "clean"})))) == [
         "2026-01-01", "2026-01-02", "2026-01-03", "2026-01-10",
     ]  # fmt: skip
 
 
 def test_labels_are_dimensions_and_a_price_makes_a_cost(guide_of):
     guide = guide_of(run(100.0, labels={"site": "psc", "price_per_hour": "3.60"}), run(50.0, labels={"site": "a, b"}))
-    result = guide.query(View.of(x="label.site"))
+    result = guide.answer(View.of(x="label.site"))
     assert values(result) == {"a, b": 50.0, "psc": 100.0}
-    cost = guide.query(View.of(x="label.site", y="cost_per_million"))
+    cost = guide.answer(View.of(x="label.site", y="cost_per_million"))
     assert values(cost) == {"a, b": None, "psc": pytest.approx(10.0)}
     assert "1 point has no label price_per_hour" in cost.warnings[0]
     assert guide.labels() == ["label.price_per_hour", "label.site"]
@@ -146,10 +146,10 @@ def test_labels_are_dimensions_and_a_price_makes_a_cost(guide_of):
 
 def test_speedup_needs_a_run_on_one_device(guide_of):
     guide = guide_of(*(run(100 * n**0.5, devices=n, model="a") for n in (1, 4)), run(500.0, devices=4, model="b"))
-    speedup = guide.query(View.of(x="model", y="speedup", filters={"replicas": 4}))
+    speedup = guide.answer(View.of(x="model", y="speedup", filters={"replicas": 4}))
     assert values(speedup) == {"a": pytest.approx(2.0), "b": None}
     assert "1 point has no run on one device" in speedup.warnings[0]
-    efficiency = guide.query(View.of(x="model", y="efficiency", filters={"replicas": 4}))
+    efficiency = guide.answer(View.of(x="model", y="efficiency", filters={"replicas": 4}))
     assert values(efficiency)["a"] == pytest.approx(0.5)
     (a, _) = efficiency.points
     assert a.low == pytest.approx(0.5 * math.exp(-math.hypot(math.log(1 / 0.98), math.log(1.02))))
@@ -158,7 +158,7 @@ def test_speedup_needs_a_run_on_one_device(guide_of):
 def test_the_runs_behind_a_point_are_found_again(guide_of):
     guide = guide_of(*everything())
     view = View.of(x="model", group="precision", facet="framework", filters={"replicas": "1"})
-    result = guide.query(view)
+    result = guide.answer(view)
     for point in result.points:
         found = guide.runs(runs_view(result, point))
         assert found.total == sum(point.statuses.values()) + point.contended
@@ -205,7 +205,7 @@ def full_guide(tmp_path_factory):
 
 def test_coverage_tells_measured_from_failed_from_never_run(guide_of):
     guide = guide_of(*everything())
-    found = guide.coverage(View.of(kind="coverage", x="model", group="precision"))
+    found = guide.answer(View.of(kind="coverage", x="model", group="precision"))
     cells = {(c.row, c.x): c.status for c in found.cells}
     assert cells["fp64", "vgg16"] == "out_of_memory"
     assert cells["fp64", "alexnet"] == "not run"
@@ -221,7 +221,7 @@ def test_scaling_has_an_ideal_line_only_where_there_is_a_run_on_one_device(guide
         run(None, "out_of_memory", devices=8, model="b"),
         run(7.0, model="only one"),
     )
-    found = guide.scaling(View.of(kind="scaling"))
+    found = guide.answer(View.of(kind="scaling"))
     a, b = found.lines
     assert (a.series, b.series) == ("a", "b")
     assert [(p.devices, p.ideal, p.speedup) for p in a.points] == [
@@ -233,7 +233,7 @@ def test_scaling_has_an_ideal_line_only_where_there_is_a_run_on_one_device(guide
         (200.0, None, None, "ok"), (400.0, None, None, "ok"), (None, None, None, "out_of_memory"),
     ]  # fmt: skip
     assert found.warnings == ("1 line has no run on one device, so no speed-up, no efficiency and no ideal line",)
-    (hidden, _) = guide.scaling(View.of(kind="scaling", filters={"replicas": "2..4"})).lines
+    (hidden, _) = guide.answer(View.of(kind="scaling", filters={"replicas": "2..4"})).lines
     assert [p.devices for p in hidden.points] == [2, 4]
     assert hidden.base == 100.0
 
@@ -243,9 +243,9 @@ def test_an_empty_store_has_empty_answers(guide_of, store):
 
     guide = Guide(store)
     view = View.of(x="model", group="precision")
-    assert guide.query(view).points == ()
-    assert guide.coverage(view).cells == ()
-    assert guide.scaling(view).lines == ()
+    assert guide.answer(view).points == ()
+    assert guide.answer(view.but(kind="coverage")).cells == ()
+    assert guide.answer(view.but(kind="scaling")).lines == ()
     assert guide.runs(view).total == 0
     assert all(not f.values for f in guide.facets(view))
 
@@ -253,7 +253,7 @@ def test_an_empty_store_has_empty_answers(guide_of, store):
 def test_text_from_outside_is_data(guide_of):
     evil = "'); DROP TABLE rollup; --<script>"
     guide = guide_of(run(5.0, model=evil), run(6.0, labels={"x": evil}))
-    assert values(guide.query(View.of(filters={"model": evil}))) == {evil: 5.0}
-    assert values(guide.query(View.of(x="label.x", filters={"label.x": evil}))) == {evil: 6.0}
-    assert guide.query(View.of(filters={"server": evil})).points == ()
+    assert values(guide.answer(View.of(filters={"model": evil}))) == {evil: 5.0}
+    assert values(guide.answer(View.of(x="label.x", filters={"label.x": evil}))) == {evil: 6.0}
+    assert guide.answer(View.of(filters={"server": evil})).points == ()
     assert guide.size == 2

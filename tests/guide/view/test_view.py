@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steptime.core.errors import UsageError
+from steptime.guide.kinds.base import names
 from steptime.guide.view import notation
 from steptime.guide.view.dimensions import DIMENSIONS, MEASURES, Dimension, dimension, in_order
-from steptime.guide.view.view import AGGREGATIONS, KINDS, Series, View, checked
+from steptime.guide.view.view import AGGREGATIONS, Series, View, checked
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12)
 NAME = TEXT.map(str.strip).filter(bool)
@@ -32,7 +33,7 @@ def views(draw) -> View:
     singles = st.lists(VALUES[of.kind].filter(lambda v: not notation.ends(of, v)), max_size=3, unique=True)
     return checked(
         View(
-            kind=draw(st.sampled_from([k for k in KINDS if k != "scaling"])),
+            kind=draw(st.sampled_from([k for k in names() if k != "scaling"])),
             x=x,
             y=draw(st.sampled_from(sorted(MEASURES))),
             group=tuple(draw(st.lists(DIMENSION, max_size=3, unique=True))),

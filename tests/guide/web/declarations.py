@@ -6,6 +6,7 @@ global, and need no import. The modules that the server makes are written as the
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from steptime.guide.query import results
+from steptime.guide.kinds.base import names
+from steptime.guide.query import differing, results
 from steptime.guide.view.dimensions import Dimension, Measure
 from steptime.guide.view.view import Series, View
 from steptime.guide.web import assets
@@ -22,7 +24,10 @@ SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(
 
 
 def declared() -> list[type]:
-    return [Series, View, Dimension, Measure, *(c for c in vars(results).values() if is_dataclass(c) and c is not View)]
+    """Those of all answers: what kinds share, and what each has of its own."""
+    modules = [results, differing, *(importlib.import_module(f"steptime.guide.kinds.{name}") for name in names())]
+    answers = {c for module in modules for c in vars(module).values() if isinstance(c, type) and is_dataclass(c)}
+    return sorted({Series, View, Dimension, Measure, *answers}, key=lambda c: c.__name__)
 
 
 def script_type(hint: Any) -> str:

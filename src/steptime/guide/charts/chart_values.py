@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from steptime.guide.charts.chart_template import form
-from steptime.guide.charts.spec_template import Spec, fill
-from steptime.guide.charts.theme import look_of, status_words
+from steptime.guide.charts.theme import status_words
 from steptime.guide.query.results import Result
 from steptime.guide.query.warnings import MOST_FACETS, drawn
 from steptime.guide.view.dimensions import dimension, measure
@@ -25,16 +23,6 @@ LETTER = 7.5
 """pixels of a letter of an axis, about"""
 LINE_ROOM = 19
 """pixels from one slanted name to the next at which they can be read"""
-
-
-def spec(result: Result, look: str = "light", **layout: Any) -> Spec:
-    """The chart of a view, whole."""
-    return fill(open_spec(result), {**look_of(look), **natural(result), **layout})  # type: ignore[no-any-return]
-
-
-def open_spec(result: Result) -> Spec:
-    """The chart of a view but for its theme and its size."""
-    return fill(form(), values(result))  # type: ignore[no-any-return]
 
 
 def natural(result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from steptime.core.schema import Record
 from steptime.guide.charts.chart_template import reference, top
 from steptime.guide.charts.spec_template import Spec, fill, hole, when
-from steptime.guide.charts.theme import look_of, sized
+from steptime.guide.charts.theme import sized, theme_values
 
 MOST_STEPS = 1500
 """more are thinned out: of every stretch the fastest and the slowest step are kept"""
@@ -31,7 +31,7 @@ def histogram_spec(record: Record, look: str = "light", **layout: Any) -> Spec:
 
 def _drawn(made: Spec, look: str, width: int, layout: Values) -> Spec:
     natural = {"titled": True, "fitted": False, "width": width, "height": 220}
-    return fill(made, {**look_of(look), **natural, **layout})  # type: ignore[no-any-return]
+    return fill(made, {**theme_values(look), **natural, **layout})  # type: ignore[no-any-return]
 
 
 def open_steps(record: Record) -> Spec:

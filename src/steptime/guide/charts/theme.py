@@ -63,7 +63,7 @@ def config(name: str) -> Spec:
     }  # fmt: skip
 
 
-def look_of(name: str) -> dict[str, Any]:
+def theme_values(name: str) -> dict[str, Any]:
     """What a theme puts into a form."""
     colours = theme(name)
     return {"config": config(name), **{part: colours[part] for part in ("background", "text", "quiet", "bad", "rule")},

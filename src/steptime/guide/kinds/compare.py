@@ -11,13 +11,16 @@ from steptime.analysis import comparison
 from steptime.analysis.comparison import MARGIN, Estimate
 from steptime.core.errors import UsageError
 from steptime.core.schema import OK
-from steptime.guide.query.differing import between_groups, between_records
+from steptime.guide.charts.chart_template import reference, top
+from steptime.guide.charts.spec_template import Spec, hole, when
+from steptime.guide.charts.theme import VERDICT_COLOURS
+from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import CHARTS, Kind, Table
+from steptime.guide.query.differing import Differing, between_groups, between_records
 from steptime.guide.query.filter_sql import Select, narrowed
-from steptime.guide.query.results import Comparison, Difference, Side
 from steptime.guide.query.runs import record, unknown_run
 from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
 from steptime.guide.view.view import View
-from steptime.store.files import Store
 from steptime.store.flatten import DIMENSIONS
 from steptime.store.snapshot import Snapshot
 
@@ -25,12 +28,54 @@ MOST_IDS = 20
 MOST_RUNS = 100_000
 KEYS = tuple(d for d in DIMENSIONS if d not in ("software",))
 """what must be the same for two runs to be compared with each other, where both sides have several configurations"""
+WIDE = 4
+"""ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
 WORDS = {
     ("more", "higher"): "faster",
     ("less", "higher"): "slower",
     ("more", "lower"): "slower",
     ("less", "lower"): "faster",
 }
+
+
+@dataclass(frozen=True)
+class Side:
+    """One thing that is compared: a run or a named series."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    configurations: int
+    run_ids: tuple[str, ...]
+    """at most 20"""
+    status: str = "ok"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A side against the first one."""
+
+    name: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    """faster | slower | same | undecided | no figure"""
+    words: str
+    basis: str
+    """what the interval rests on"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    view: View
+    sides: tuple[Side, ...]
+    differences: tuple[Difference, ...]
+    """one for each side after the first"""
+    differing: tuple[Differing, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -49,9 +94,9 @@ class Group:
         return len({row["config"] for row in self.rows})
 
 
-def compare(snapshot: Snapshot, store: Store, view: View, margin: float = MARGIN) -> Comparison:
+def compare(guide: Guide, view: View, margin: float = MARGIN) -> Comparison:
     """view.runs, else view.series; the first is what the others are compared with."""
-    of = measure(view.y)
+    snapshot, of = guide.snapshot, measure(view.y)
     if of.name not in STORED_MEASURES:
         raise UsageError(f"compare takes a measure of single runs: {', '.join(STORED_MEASURES)}; got '{of.name}'")
     groups = [_of_run(snapshot, view, name) for name in view.runs] or [
@@ -63,7 +108,7 @@ def compare(snapshot: Snapshot, store: Store, view: View, margin: float = MARGIN
     sides = [_side(group) for group in groups]
     differences = [_difference(groups[0], other, of, margin) for other in groups[1:]]
     if all(len(side.run_ids) == 1 and side.runs <= 1 for side in sides):
-        differing = between_records([record(snapshot, store, side.run_ids[0]) for side in sides])
+        differing = between_records([record(snapshot, guide.store, side.run_ids[0]) for side in sides])
     else:
         differing = between_groups([group.rows or group.failed for group in groups])
     return Comparison(view, tuple(sides), tuple(differences), tuple(differing), tuple(_warnings(view, groups)))
@@ -202,3 +247,60 @@ def _warnings(view: View, groups: Sequence[Group]) -> Iterable[str]:
             yield f"{group.name} was contended: something else used the machine"
         if group.configurations > 1:
             yield f"{group.name} has {group.configurations} configurations; only those that both sides have are compared"
+
+
+class CompareKind(Kind[Comparison]):
+    key = "comparison"
+    parameters = ("y", "scaling", "contended", "series", "run")
+    suffixes = (*CHARTS, "json")
+
+    def answer(self, guide: Guide, view: View) -> Comparison:
+        return compare(guide, view)
+
+    def title(self, answer: Comparison) -> str:
+        return f"Compared with {answer.sides[0].name}"
+
+    def subtitle(self, answer: Comparison) -> str:
+        return "dots: ratio · lines: its 95% interval"
+
+    def items(self, answer: Comparison) -> Sequence[Difference]:
+        return answer.differences
+
+    def table(self, answer: Comparison) -> Table:
+        header = ("name", "ratio", "low", "high", "verdict")
+        return header, [[getattr(d, name) for name in header] for d in answer.differences]
+
+    def template(self) -> Spec:
+        """Ratios to the first side, with intervals."""
+        y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}}
+        x = {"field": "ratio", "type": "quantitative", "title": hole("x_title"),
+             "scale": when("wide", {"type": "log", "nice": False, "padding": 20}, {"zero": False, "nice": False, "padding": 20}),
+             "axis": {"format": ".3~r", "grid": True, "tickCount": 6}}  # fmt: skip
+        colours = {"domain": list(VERDICT_COLOURS), "range": list(VERDICT_COLOURS.values())}
+        colour = {"field": "verdict", "type": "nominal", "scale": colours, "legend": {"title": None, "values": hole("present")}}
+        interval = {"mark": {"type": "rule", "strokeWidth": 3}, "transform": [{"filter": "isValid(datum.low)"}],
+                    "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour}}  # fmt: skip
+        point = {"mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
+                 "transform": [{"filter": "isValid(datum.ratio)"}],
+                 "encoding": {"y": y, "x": x, "color": colour, "tooltip": [{"field": "words", "type": "nominal"}]}}  # fmt: skip
+        return {**top(), "width": hole("width"), "height": {"step": 46}, "data": {"values": hole("rows")},
+                "layer": [reference("x", 1), when("ends", interval), point]}  # fmt: skip
+
+    def values(self, answer: Comparison) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = [
+            {"name": d.name, "ratio": d.ratio, "low": d.low, "high": d.high, "verdict": d.verdict, "words": d.words}
+            for d in answer.differences
+        ]
+        ratios = [1.0, *(row[end] for row in rows for end in ("low", "ratio", "high") if row[end])]
+        return {
+            "wide": max(ratios) > WIDE * min(ratios),
+            "rows": rows, "present": list(dict.fromkeys(row["verdict"] for row in rows)), "ends": any(row["low"] for row in rows),
+            "x_title": f"{measure(answer.view.y).label} relative to {answer.sides[0].name}",
+            "heading": self.title(answer), "subtitle": [self.subtitle(answer)],
+        }  # fmt: skip
+
+    def size(self, answer: Comparison) -> dict[str, Any]:
+        return {"width": 460}
+
+
+KIND = CompareKind()

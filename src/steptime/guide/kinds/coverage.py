@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from steptime.core.schema import OK
+from steptime.guide.charts.chart_template import top
+from steptime.guide.charts.spec_template import Spec, hole
+from steptime.guide.charts.theme import status_colour, status_words
+from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import Kind, Table
 from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, passes
 from steptime.guide.query.points import UNKNOWN, most_telling
-from steptime.guide.query.results import Cell, Coverage
-from steptime.guide.view.dimensions import NOT_RUN, dimension, in_order
+from steptime.guide.view.dimensions import NOT_RUN, STATUSES, dimension, in_order
 from steptime.guide.view.view import View
 from steptime.store.snapshot import Snapshot
 
 ROWS = ("framework",)
 MOST = 200
 """rows and columns of the matrix"""
+CELLS = (*STATUSES, "contended", "no figure", NOT_RUN)
+"""what a cell may be"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    x: str
+    row: str
+    status: str
+    runs: int
+    statuses: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which combinations exist. `of` names the dimensions of the rows (view.group, else framework)."""
+
+    view: View
+    of: tuple[str, ...]
+    xs: tuple[str, ...]
+    rows: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    """every combination, in the order of rows, then of xs"""
+    counts: dict[str, int]
+    """cells by status"""
 
 
 def coverage(snapshot: Snapshot, view: View) -> Coverage:
@@ -48,3 +80,55 @@ def _name(row: tuple[str, ...]) -> str:
 def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
     status = OK if endings.get(OK) else most_telling(endings, 0) if endings else NOT_RUN
     return Cell(x, _name(row), status, sum(endings.values()), endings)
+
+
+class CoverageKind(Kind[Coverage]):
+    key = "coverage"
+    parameters = ("x", "group", "scaling", "range")
+
+    def answer(self, guide: Guide, view: View) -> Coverage:
+        return coverage(guide.snapshot, view)
+
+    def title(self, answer: Coverage) -> str:
+        return "Coverage"
+
+    def subtitle(self, answer: Coverage) -> str:
+        return f"{answer.counts.get('ok', 0)} of {len(answer.cells)} combinations are measured · figures: runs"
+
+    def items(self, answer: Coverage) -> Sequence[Cell]:
+        return answer.cells
+
+    def table(self, answer: Coverage) -> Table:
+        return ("row", "x", "status", "runs"), [[c.row, c.x, c.status, c.runs] for c in answer.cells]
+
+    def template(self) -> Spec:
+        """A cell for every combination: measured, failed in which way, or never run."""
+        x = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
+             "axis": {"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}}  # fmt: skip
+        y = {"field": "row", "type": "nominal", "sort": hole("ys"), "title": hole("y_title"), "axis": {"ticks": False}}
+        scale = {"domain": [status_words(s) for s in CELLS], "range": [status_colour(s) for s in CELLS]}
+        legend = {"title": None, "orient": "bottom", "values": hole("present")}
+        faint = {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": 0.18}, "value": 0.9}
+        colour = {"field": "status", "type": "nominal", "scale": scale, "legend": legend}
+        tooltip = [{"field": name, "type": "nominal"} for name in ("x", "row", "status", "runs")]
+        cell = {"mark": {"type": "rect", "cornerRadius": 3, "stroke": hole("background"), "strokeWidth": 3},
+                "encoding": {"x": x, "y": y, "color": colour, "opacity": faint, "tooltip": tooltip}}  # fmt: skip
+        text = {"transform": [{"filter": "isValid(datum.runs)"}],
+                "mark": {"type": "text", "color": "#ffffff", "fontSize": 11, "fontWeight": 600},
+                "encoding": {"x": x, "y": y, "text": {"field": "runs", "type": "quantitative", "format": ",d"}}}  # fmt: skip
+        return {**top(), "width": {"step": 54}, "height": {"step": 34}, "data": {"values": hole("rows")}, "layer": [cell, text]}
+
+    def values(self, answer: Coverage) -> dict[str, Any]:
+        rows = [
+            {"x": cell.x or UNKNOWN, "row": cell.row, "status": status_words(cell.status), "runs": cell.runs or None}
+            for cell in answer.cells
+        ]
+        return {
+            "rows": rows, "xs": [x or UNKNOWN for x in answer.xs], "ys": list(answer.rows),
+            "present": list(dict.fromkeys(row["status"] for row in rows)),
+            "x_title": dimension(answer.view.x).label, "y_title": ", ".join(dimension(d).label for d in answer.of),
+            "heading": self.title(answer), "subtitle": [self.subtitle(answer)],
+        }  # fmt: skip
+
+
+KIND = CoverageKind()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.core.schema import OK
+from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, reference, series_colour, top
+from steptime.guide.charts.chart_values import entries
+from steptime.guide.charts.spec_template import Spec, hole, when
+from steptime.guide.charts.theme import SHAPES, status_words
+from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import Kind, Table
 from steptime.guide.query import measure_sql as figures
 from steptime.guide.query.filter_sql import Select, narrowed
 from steptime.guide.query.points import UNKNOWN, most_telling
 from steptime.guide.query.relative import ratio
-from steptime.guide.query.results import Point, Scaling, ScalingLine, ScalingPoint
+from steptime.guide.query.results import Point
 from steptime.guide.query.warnings import counted, left_out
 from steptime.guide.view.dimensions import dimension, in_order
 from steptime.guide.view.notation import Filters
@@ -18,6 +25,45 @@ from steptime.guide.view.view import View
 from steptime.store.snapshot import Snapshot
 
 MOST_LINES = 20
+SCALES = ("throughput", "speedup", "efficiency")
+COLUMNS = ("series", "batch", "devices", "throughput", "low", "high", "ideal", "speedup", "efficiency", "runs", "status")
+
+
+@dataclass(frozen=True)
+class ScalingPoint:
+    devices: int
+    throughput: float | None
+    low: float | None
+    high: float | None
+    ideal: float | None
+    """throughput if it scaled perfectly from one device; None without a run on one device"""
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    efficiency: float | None
+    efficiency_low: float | None
+    efficiency_high: float | None
+    runs: int
+    status: str = "ok"
+
+
+@dataclass(frozen=True)
+class ScalingLine:
+    """One configuration, on more and more devices: weak scaling keeps the replica batch, strong the effective batch."""
+
+    series: str
+    batch: int
+    points: tuple[ScalingPoint, ...]
+    base: float | None
+    """throughput on one device; None: there is no such run, so there is no speed-up, no efficiency and no ideal line"""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    view: View
+    lines: tuple[ScalingLine, ...]
+    warnings: tuple[str, ...] = ()
+    contended: int = 0
 
 
 @dataclass
@@ -149,3 +195,109 @@ def _warnings(view: View, made: list[ScalingLine], total: int, contended: int) -
     if contended:
         found.append(left_out(contended))
     return found
+
+
+class ScalingKind(Kind[Scaling]):
+    key = "scaling"
+    parameters = ("group", "agg", "scaling", "log", "contended", "series")
+    fixed = {"x": "replicas"}
+    page_draws = True
+
+    def answer(self, guide: Guide, view: View) -> Scaling:
+        return scaling(guide.snapshot, view)
+
+    def title(self, answer: Scaling) -> str:
+        return f"{answer.view.scaling.capitalize()} scaling"
+
+    def subtitle(self, answer: Scaling) -> str:
+        points = [point for line in answer.lines for point in line.points]
+        words = "each device keeps its batch" if answer.view.scaling == "weak" else "all devices share one batch"
+        words += " · dashed: perfect scaling" if any(p.ideal is not None for p in points) else ""
+        return words + (" · 95% intervals" if any(p.low is not None for p in points) else "")
+
+    def items(self, answer: Scaling) -> Sequence[ScalingLine]:
+        return answer.lines
+
+    def table(self, answer: Scaling) -> Table:
+        rows = [[line.series, line.batch, *(getattr(p, c) for c in COLUMNS[2:])] for line in answer.lines for p in line.points]
+        return COLUMNS, rows
+
+    def template(self) -> Spec:
+        """Throughput beside the ideal, speed-up, efficiency. What has no run on one device has no ideal and neither of these."""
+        dashed = {"type": "line", "strokeDash": [5, 4], "opacity": 0.6, "strokeWidth": 1.5}
+        ideal = {"transform": [{"filter": "isValid(datum.ideal)"}], "mark": dashed,
+                 "encoding": {"x": _devices(), "y": {"field": "ideal", "type": "quantitative"},
+                              "color": _line_colour()}}  # fmt: skip
+        diagonal = {"mark": {**dashed, "color": hole("quiet")},
+                    "encoding": {"x": _devices(), "y": {"field": "devices", "type": "quantitative"}}}  # fmt: skip
+        panels = [
+            _panel("Throughput", "samples/s", "throughput", [when("ideal", ideal), when("failed", _failed())], "log_y"),
+            when("based", _panel("Speed-up", "over one device", "speedup", [diagonal])),
+            when("based", _panel("Efficiency", "share of perfect scaling", "efficiency", [reference("y", 1)])),
+        ]
+        return {**top(), "data": {"values": hole("rows")}, "columns": hole("columns"), "spacing": 32, "concat": panels}
+
+    def values(self, answer: Scaling) -> dict[str, Any]:
+        view, names = answer.view, _series_names(answer)
+        rows = [
+            {"devices": p.devices, "series": name, "throughput": p.throughput, "throughput_low": p.low, "throughput_high": p.high,
+             "ideal": p.ideal, **{f"{s}{end}": getattr(p, f"{s}{end}") for s in SCALES[1:] for end in ("", "_low", "_high")},
+             "runs": p.runs, "status": status_words(p.status)}
+            for name, line in zip(names, answer.lines, strict=True) for p in line.points
+        ]  # fmt: skip
+        return {
+            "rows": rows, "series": names, "legend": len(names) > 1, "devices": sorted({row["devices"] for row in rows}),
+            "heading": self.title(answer), "subtitle": [self.subtitle(answer)],
+            "log_x": "x" in view.log, "log_y": "y" in view.log,
+            "based": any(row["speedup"] is not None for row in rows), "ideal": any(row["ideal"] is not None for row in rows),
+            "failed": any(row["throughput"] is None for row in rows),
+            **{f"{scale}_ends": any(row[f"{scale}_low"] is not None for row in rows) for scale in SCALES},
+        }  # fmt: skip
+
+    def size(self, answer: Scaling) -> dict[str, Any]:
+        return {"width": 320, "height": 280, "columns": 3, "entries": entries(1000, _series_names(answer))}
+
+
+def _series_names(answer: Scaling) -> list[str]:
+    return [line.series or f"batch {line.batch}" for line in answer.lines]
+
+
+def _panel(title: str, axis: str, field: str, beside: list[Spec], log: str = "") -> Spec:
+    x, colour = _devices(), _line_colour()
+    form = ".0%" if field == "efficiency" else ",~r"
+    linear = {"zero": True, "nice": 6}
+    scale = when(log, {"type": "log", "nice": False, "padding": 14}, linear) if log else linear
+    y = {"field": field, "type": "quantitative", "title": axis, "scale": scale, "axis": {"format": form, "tickCount": 6}}
+    shape = {**colour, "scale": {"domain": hole("series"), "range": list(SHAPES)}}
+    tips = [{"field": name, "type": "nominal"} for name in ("series", "devices", "runs", "status")]
+    tips.insert(2, {"field": field, "type": "quantitative", "format": form if form == ".0%" else ",.4~r"})
+    keep, ends = [{"filter": f"isValid(datum.{field})"}], [{"filter": f"isValid(datum.{field}_low)"}]
+    encoding = {"x": x, "y": y, "color": colour}
+    whisker = {**encoding, "y": {**y, "field": f"{field}_low"}, "y2": {"field": f"{field}_high"}}
+    layers = [
+        {"transform": keep, "mark": LINE, "encoding": encoding},
+        *beside,
+        when(f"{field}_ends", {"transform": ends, "mark": WHISKER, "encoding": whisker}),
+        {"transform": keep, "mark": DOT, "encoding": {**encoding, "shape": shape, "tooltip": tips}},
+    ]
+    heading = {"text": title, "fontSize": 13, "offset": 8}
+    return {"title": heading, "width": hole("width"), "height": hole("height"), "layer": layers}
+
+
+def _devices() -> Spec:
+    scale = when("log_x", {"type": "log", "base": 2, "nice": False, "padding": 14}, {"zero": False, "nice": False, "padding": 14})
+    axis = {"values": hole("devices"), "format": "d", "labelOverlap": True}
+    return {"field": "devices", "type": "quantitative", "title": "devices", "axis": axis, "scale": scale}
+
+
+def _line_colour() -> Spec:
+    return series_colour(hole("series"), None)
+
+
+def _failed() -> Spec:
+    tooltip = [{"field": name, "type": "nominal"} for name in ("series", "devices", "status")]
+    return {"transform": [{"filter": "!isValid(datum.throughput)"}], "mark": {**CROSS, "color": hole("bad")},
+            "encoding": {"x": _devices(), "y": {"value": "height"}, "tooltip": tooltip}}  # fmt: skip
+
+
+KIND = ScalingKind()

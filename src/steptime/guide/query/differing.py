@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.guide.query.results import Differing
 from steptime.store.flatten import DIMENSIONS
 
 SECTIONS = (("configuration", "case"), ("software", "software"), ("hardware", "machine"))
@@ -15,6 +15,17 @@ NOISE = {"software.interpreter", "case.labels", "case.repeat", "machine.id"}
 """paths and counters, which differ between any two runs"""
 MOST_SHOWN = 3
 ABSENT = "-"
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Something in which the sides are not the same."""
+
+    section: str
+    """configuration | software | hardware | measurement"""
+    name: str
+    values: tuple[str, ...]
+    """one for each side"""
 
 
 def between_records(records: Sequence[Record]) -> list[Differing]:

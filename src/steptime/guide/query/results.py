@@ -1,21 +1,4 @@
-"""What the guide answers: frozen, made of plain values, the same as JSON (`plain`). docs/guide-query.md says what each means.
-
-The engine is `steptime.guide.engine.Guide(store)`; it may be used from many threads at once:
-
-    guide.refresh() -> bool                       looks for new record files; whether anything changed
-    guide.version -> str                          changes when the answers may
-    guide.query(view) -> Result                   view.kind chart or table
-    guide.scaling(view) -> Scaling
-    guide.coverage(view) -> Coverage
-    guide.facets(view) -> list[Facet]             filter values with counts that leave out their own dimension
-    guide.runs(view, limit=, offset=) -> RunList  the runs behind a view; `runs_view(result, point)` is the view behind a point
-    guide.record(id) -> Record                    one run, whole
-    guide.compare(view) -> Comparison             view.runs or view.series, the first being the baseline
-    guide.columns() -> dict[str, list]            all index columns, for the single-file report
-
-Vega-Lite from these: charts.spec(result, look), panels.scaling_spec, coverage_spec, compare_spec; of a record
-steps.steps_spec and histogram_spec.
-"""
+"""What the guide answers: frozen, made of plain values, the same as JSON (`plain`). docs/guide-query.md says what each means."""
 
 from __future__ import annotations
 
@@ -86,66 +69,6 @@ class Result:
 
 
 @dataclass(frozen=True)
-class ScalingPoint:
-    devices: int
-    throughput: float | None
-    low: float | None
-    high: float | None
-    ideal: float | None
-    """throughput if it scaled perfectly from one device; None without a run on one device"""
-    speedup: float | None
-    speedup_low: float | None
-    speedup_high: float | None
-    efficiency: float | None
-    efficiency_low: float | None
-    efficiency_high: float | None
-    runs: int
-    status: str = "ok"
-
-
-@dataclass(frozen=True)
-class ScalingLine:
-    """One configuration, on more and more devices: weak scaling keeps the replica batch, strong the effective batch."""
-
-    series: str
-    batch: int
-    points: tuple[ScalingPoint, ...]
-    base: float | None
-    """throughput on one device; None: there is no such run, so there is no speed-up, no efficiency and no ideal line"""
-
-
-@dataclass(frozen=True)
-class Scaling:
-    view: View
-    lines: tuple[ScalingLine, ...]
-    warnings: tuple[str, ...] = ()
-    contended: int = 0
-
-
-@dataclass(frozen=True)
-class Cell:
-    x: str
-    row: str
-    status: str
-    runs: int
-    statuses: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Which combinations exist. `of` names the dimensions of the rows (view.group, else framework)."""
-
-    view: View
-    of: tuple[str, ...]
-    xs: tuple[str, ...]
-    rows: tuple[str, ...]
-    cells: tuple[Cell, ...]
-    """every combination, in the order of rows, then of xs"""
-    counts: dict[str, int]
-    """cells by status"""
-
-
-@dataclass(frozen=True)
 class FacetValue:
     value: str
     runs: int
@@ -170,57 +93,6 @@ class RunList:
     rows: tuple[Row, ...]
     """index columns (store.rows.COLUMNS), newest first"""
     total: int
-
-
-@dataclass(frozen=True)
-class Side:
-    """One thing that is compared: a run or a named series."""
-
-    name: str
-    value: float | None
-    low: float | None
-    high: float | None
-    runs: int
-    configurations: int
-    run_ids: tuple[str, ...]
-    """at most 20"""
-    status: str = "ok"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A side against the first one."""
-
-    name: str
-    ratio: float | None
-    low: float | None
-    high: float | None
-    verdict: str
-    """faster | slower | same | undecided | no figure"""
-    words: str
-    basis: str
-    """what the interval rests on"""
-
-
-@dataclass(frozen=True)
-class Differing:
-    """Something in which the sides are not the same."""
-
-    section: str
-    """configuration | software | hardware | measurement"""
-    name: str
-    values: tuple[str, ...]
-    """one for each side"""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    view: View
-    sides: tuple[Side, ...]
-    differences: tuple[Difference, ...]
-    """one for each side after the first"""
-    differing: tuple[Differing, ...]
-    warnings: tuple[str, ...] = ()
 
 
 def plain(value: Any) -> Any:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from steptime.core.errors import UsageError
-from steptime.core.schema import Record
-from steptime.guide.charts import chart_values as charts
-from steptime.guide.charts import panels, steps
 from steptime.guide.engine import Guide
 from steptime.guide.query.filter_sql import RUN_COLUMNS
-from steptime.guide.query.logs import log_of
 from steptime.guide.query.results import Facet, plain
 from steptime.guide.view.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.view.view import View, from_pairs
-from steptime.plan.repeat import repeat_command
-from steptime.store.files import Store
-from steptime.store.rows import row_of
 
 Answer = dict[str, Any]
 MOST_ROWS = 500
@@ -45,19 +37,6 @@ def _dimension(name: str, facet: Facet | None) -> Answer:
     return {"name": name, "label": of.label, "kind": of.kind, "values": len(facet.values) + facet.more if facet else 2}
 
 
-def view_answer(guide: Guide, view: View) -> Answer:
-    """The answer, and its chart but for size and theme, which are the reader's."""
-    if view.kind == "scaling":
-        scaling = guide.scaling(view)
-        return {"scaling": plain(scaling), "spec": panels.open_scaling(scaling)}
-    if view.kind == "coverage":
-        return {"coverage": plain(guide.coverage(view))}
-    if view.kind == "compare":
-        return {"comparison": plain(guide.compare(view))}
-    result = guide.query(view)
-    return {"result": plain(result), **({"spec": charts.open_spec(result)} if view.kind == "chart" else {})}
-
-
 def facets_answer(guide: Guide, view: View) -> list[Answer]:
     return [plain(facet) for facet in guide.facets(view)]
 
@@ -76,25 +55,3 @@ def _number(given: dict[str, str], name: str, usual: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
         raise UsageError(f"{name} is a whole number of at most {most}; got '{text[:40]}'")
     return int(text)
-
-
-def run_answer(guide: Guide, store: Store, name: str) -> Answer:
-    record = guide.record(name)
-    log, whole = log_of(store, record)
-    return {
-        "row": row_of(record),
-        "record": without_steps(replace(record, profile=None)),
-        "command": repeat_command(record.case) if record.origin == "steptime" else "",
-        "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
-        "log": log,
-        "log_truncated": not whole,
-        "profile": plain(record.profile),
-    }
-
-
-def without_steps(record: Record) -> Answer:
-    """The record, with the number of its steps in place of the steps: the charts have those."""
-    told: Answer = plain(record)
-    if record.steps:
-        told["steps"] = {**told["steps"], "seconds": None, "count": len(record.steps.seconds)}
-    return told

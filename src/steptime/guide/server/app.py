@@ -28,9 +28,10 @@ from starlette.routing import Route
 
 from steptime.core.errors import SteptimeError, StoreError, UsageError
 from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import kind
 from steptime.guide.server import answers, upload
 from steptime.guide.server.access import Gate, refuse
-from steptime.guide.sharing.files import MEDIA_TYPES, file_of
+from steptime.guide.sharing.export import MEDIA_TYPES, file_of
 from steptime.guide.view.view import LONGEST_QUERY, View
 from steptime.guide.web.assets import Asset, assets
 from steptime.store.files import Store
@@ -68,11 +69,11 @@ def application(store: Store, token: str = "", accept: bool = False) -> Gate:
     routes = [
         Route("/api/meta", _json(lambda request: answers.meta(guide))),
         Route("/api/version", _json(lambda request: {"version": watched.look()})),
-        Route("/api/view", _json(lambda request: answers.view_answer(guide, _view(request)))),
+        Route("/api/view", _json(lambda request: _for_page(guide, _view(request)))),
         Route("/api/facets", _json(lambda request: answers.facets_answer(guide, _view(request)))),
         Route("/api/runs", _json(lambda request: answers.runs_answer(guide, _pairs(request)))),
-        Route("/api/run/{name}", _json(lambda request: answers.run_answer(guide, store, request.path_params["name"]))),
-        *(Route(f"/guide.{kind}", _file(guide, kind)) for kind in MEDIA_TYPES),
+        Route("/api/run/{name}", _json(lambda request: _for_page(guide, View(kind="run", runs=(request.path_params["name"],))))),
+        *(Route(f"/guide.{suffix}", _file(guide, suffix)) for suffix in MEDIA_TYPES),
         *(Route(path, _asset(asset)) for path, asset in assets().items()),
     ]
     if accept:
@@ -84,6 +85,10 @@ def application(store: Store, token: str = "", accept: bool = False) -> Gate:
 def _told(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     return refuse(problem.status_code, "there is nothing here" if problem.status_code == 404 else str(problem.detail))
+
+
+def _for_page(guide: Guide, view: View) -> Any:
+    return kind(view.kind).for_page(guide, view)
 
 
 def _query(request: Request) -> str:
@@ -124,11 +129,11 @@ def _json(make: Make) -> Callable[[Request], Response]:
     return _answering(answer)
 
 
-def _file(guide: Guide, kind: str) -> Callable[[Request], Response]:
+def _file(guide: Guide, suffix: str) -> Callable[[Request], Response]:
     def make(request: Request) -> Response:
-        content = file_of(guide, _view(request), kind)
-        headers = {"content-disposition": f'inline; filename="steptime.{kind}"'}
-        return Response(content, media_type=MEDIA_TYPES[kind], headers=headers)
+        content = file_of(guide, _view(request), suffix)
+        headers = {"content-disposition": f'inline; filename="steptime.{suffix}"'}
+        return Response(content, media_type=MEDIA_TYPES[suffix], headers=headers)
 
     return _answering(make)
 

@@ -1,21 +1,28 @@
-"""An answer as a file: picture, table or data. The suffix decides."""
+"""An answer as a file: picture, specification, table or data. The suffix decides."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from steptime.core.errors import SetupError, UnknownName
-from steptime.guide.query.results import Coverage, Result, RunList, Scaling, plain
-from steptime.store.rows import COLUMNS
+from steptime.core.errors import SetupError, UnknownName, UsageError
+from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import CHARTS, PICTURES, TABLES, Kind, kind_of
+from steptime.guide.query.results import plain
+from steptime.guide.view.view import View
 
-PICTURES = ("svg", "png", "pdf")
-SUFFIXES = (*PICTURES, "csv", "json", "vl.json")
-POINT_COLUMNS = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended")
+SUFFIXES = (*CHARTS, *TABLES)
 PNG_SCALE = 2.0
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "vl.json": "application/json",
+}
+"""of the files that the server gives out"""
 
 
 def suffix_of(path: str) -> str:
@@ -24,6 +31,28 @@ def suffix_of(path: str) -> str:
         if name.endswith(f".{suffix}"):
             return suffix
     raise UnknownName("kind of file", name.partition(".")[2] or name, SUFFIXES)
+
+
+def rendered(answer: Any, suffix: str, theme: str = "light") -> bytes:
+    """An answer as the content of a file."""
+    kind = kind_of(answer)
+    if suffix not in kind.suffixes:
+        known = ", ".join(f".{known}" for known in kind.suffixes)
+        raise UsageError(f"view={answer.view.kind} cannot be saved as .{suffix}; it can as {known}")
+    if suffix == "json":
+        return _json(plain(answer))
+    if suffix == "csv":
+        return _csv(kind, answer)
+    spec = kind.spec(answer, theme)
+    return _json(spec) if suffix == "vl.json" else picture(spec, suffix)
+
+
+def file_of(guide: Guide, view: View, suffix: str) -> bytes:
+    """A view as a file, made on behalf of somebody else."""
+    answer = guide.answer(view)
+    if suffix in PICTURES and (reason := kind_of(answer).too_large(answer)):
+        raise UsageError(reason)
+    return rendered(answer, suffix)
 
 
 def picture(spec: dict[str, Any], suffix: str) -> bytes:
@@ -41,32 +70,14 @@ def picture(spec: dict[str, Any], suffix: str) -> bytes:
     return bytes(vl_convert.vegalite_to_pdf(spec))
 
 
-def table(answer: Result | Scaling | Coverage | RunList) -> tuple[Sequence[str], list[list[Any]]]:
-    """Header and rows of any answer; a missing figure is None, never 0."""
-    if isinstance(answer, Result):
-        return POINT_COLUMNS, [[getattr(p, name) for name in POINT_COLUMNS] for p in answer.points]
-    if isinstance(answer, Scaling):
-        header = ("series", "batch", "devices", "throughput", "low", "high", "ideal", "speedup", "efficiency", "runs", "status")
-        return header, [
-            [line.series, line.batch, *(getattr(p, name) for name in header[2:])] for line in answer.lines for p in line.points
-        ]
-    if isinstance(answer, Coverage):
-        return ("row", "x", "status", "runs"), [[c.row, c.x, c.status, c.runs] for c in answer.cells]
-    return COLUMNS, [[row[name] for name in COLUMNS] for row in answer.rows]
-
-
-def csv_text(answer: Result | Scaling | Coverage | RunList) -> str:
-    header, lines = table(answer)
+def _csv(kind: Kind[Any], answer: Any) -> bytes:
+    header, rows = kind.table(answer)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([json.dumps(v) if isinstance(v, dict) else v for v in line] for line in lines)
-    return text.getvalue()
+    writer.writerows([json.dumps(value) if isinstance(value, dict) else value for value in row] for row in rows)
+    return text.getvalue().encode()
 
 
-def json_text(answer: Any) -> str:
-    return json.dumps(plain(answer), indent=1, allow_nan=False) + "\n"
-
-
-def spec_text(spec: dict[str, Any]) -> str:
-    return json.dumps(spec, indent=1, allow_nan=False) + "\n"
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()

@@ -19,10 +19,10 @@ from steptime.core.errors import SteptimeError
 from steptime.core.schema import OK
 from steptime.guide.charts import steps
 from steptime.guide.engine import Guide
+from steptime.guide.kinds.run import without_steps
 from steptime.guide.query.filter_sql import passes
 from steptime.guide.query.logs import log_of
 from steptime.guide.query.results import plain
-from steptime.guide.server.answers import without_steps
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
 from steptime.guide.view.notation import Filters
 from steptime.guide.web import assets, vega

@@ -5,7 +5,7 @@
     View.of(x="model", filters={"phase": "training"})       from Python
 
 Parameters of the query string:
-    view       chart | scaling | coverage | table | runs | run | compare
+    view       the kind of view: chart, scaling, coverage, ..., one file each in guide/kinds
     x, y       a dimension, a measure
     group      one to three dimensions, whose values make the series
     series     a named series with filters of its own, `NAME: model=a,b; precision=fp16`; may be given many times
@@ -31,7 +31,6 @@ from steptime.guide.view import notation
 from steptime.guide.view.dimensions import dimension, measure
 from steptime.guide.view.notation import Filters
 
-KINDS = ("chart", "scaling", "coverage", "table", "runs", "run", "compare")
 AGGREGATIONS = ("best", "min", "max", "mean", "median")
 SCALINGS = ("weak", "strong")
 LOGS = ("", "x", "y", "xy")
@@ -207,8 +206,10 @@ def _is_dimension(key: str) -> bool:
 
 def checked(view: View) -> View:
     """The view in canonical form, or one line that says what is wrong with it."""
+    from steptime.guide.kinds.base import kind  # late, since kinds work with views
+
+    view = replace(view, **kind(view.kind).fixed)  # type: ignore[arg-type]
     for what, value, known in (
-        ("view", view.kind, KINDS),
         ("aggregation", view.agg, AGGREGATIONS),
         ("scaling", view.scaling, SCALINGS),
         ("log axis", view.log, LOGS[1:]),
@@ -216,8 +217,6 @@ def checked(view: View) -> View:
         if value not in known and (value or what != "log axis"):
             raise UnknownName(what, value, known)
     measure(view.y)
-    if view.kind == "scaling":
-        view = replace(view, x="replicas")
     for name in (view.x, *view.group, *([view.facet] if view.facet else [])):
         dimension(name)
     if len(set(view.group)) != len(view.group) or len(view.group) > MOST_GROUPS:

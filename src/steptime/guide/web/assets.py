@@ -16,10 +16,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from steptime.guide.charts import chart_template as layers
 from steptime.guide.charts import chart_values as charts
-from steptime.guide.charts import panels, steps
-from steptime.guide.charts.theme import THEMES, look_of
+from steptime.guide.charts import steps
+from steptime.guide.charts.theme import THEMES, theme_values
+from steptime.guide.kinds import compare
+from steptime.guide.kinds.base import kind, names
 from steptime.guide.query import warnings
 from steptime.guide.web import vega
 
@@ -43,16 +44,13 @@ class Asset:
 
 def looks() -> dict[str, Any]:
     """What each theme puts into charts; `palette` also colours the names of series elsewhere on the page."""
-    return {name: {**look_of(name), "palette": list(THEMES[name]["series"])} for name in THEMES}
+    return {name: {**theme_values(name), "palette": list(THEMES[name]["series"])} for name in THEMES}
 
 
 def forms() -> dict[str, Any]:
     """Every kind of chart, and where one way of drawing it gives way to another."""
     return {
-        "chart": layers.form(),
-        "scaling": panels.scaling_form(),
-        "coverage": panels.coverage_form(),
-        "compare": panels.compare_form(),
+        **{name: kind(name).template() for name in names() if "svg" in kind(name).suffixes},
         "steps": steps.steps_form(),
         "histogram": steps.histogram_form(),
         "limits": {
@@ -64,7 +62,7 @@ def forms() -> dict[str, Any]:
             "line": charts.LINE_ROOM,
             "name": charts.LONGEST_NAME,
             "names": warnings.MOST_NAMES,
-            "wide": panels.WIDE,
+            "wide": compare.WIDE,
         },
     }
 

@@ -1,0 +1,32 @@
+"""Every run that the filters leave, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from steptime.guide.engine import Guide
+from steptime.guide.kinds.base import TABLES, Kind, Table
+from steptime.guide.query.results import RunList
+from steptime.guide.view.view import View
+from steptime.store.rows import COLUMNS
+
+
+class RunsKind(Kind[RunList]):
+    parameters: tuple[str, ...] = ("scaling", "run")
+    suffixes = TABLES
+
+    def answer(self, guide: Guide, view: View) -> RunList:
+        return guide.runs(view)
+
+    def title(self, answer: RunList) -> str:
+        return "Runs"
+
+    def items(self, answer: RunList) -> Sequence[dict[str, Any]]:
+        return answer.rows
+
+    def table(self, answer: RunList) -> Table:
+        return COLUMNS, [[row[name] for name in COLUMNS] for row in answer.rows]
+
+
+KIND = RunsKind()
