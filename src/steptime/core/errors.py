@@ -3,6 +3,7 @@
 SteptimeError                 one line for the user; the class decides the exit code
 ├── UsageError                bad input: exit 2, and the message names the valid choices
 │   └── UnknownName           a name that is not in a list we know
+│       └── UnknownRun        an id that no stored run has
 ├── GraphError                a model that does not fit together; names the offending node
 ├── StoreError                records cannot be read or written
 ├── DataError                 a data set that is not there, not whole or not what it should be
@@ -34,10 +35,17 @@ class UnknownName(UsageError):
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         import difflib
 
-        known = sorted(known)
-        close = difflib.get_close_matches(str(name), known, 1, cutoff=0.7)
+        self.known = sorted(known)
+        close = difflib.get_close_matches(str(name), self.known, 1, cutoff=0.7)
         hint = f" (did you mean {close[0]}?)" if close else ""
-        super().__init__(f"unknown {what} '{name}'{hint}; known: {', '.join(known) or 'none'}")
+        super().__init__(f"unknown {what} '{name}'{hint}; known: {', '.join(self.known) or 'none'}")
+
+
+class UnknownRun(UnknownName):
+    """No stored run has this id; the message names some that exist."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        super().__init__("run", name, known)
 
 
 class GraphError(SteptimeError):

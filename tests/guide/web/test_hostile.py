@@ -140,6 +140,14 @@ def test_values_are_only_ever_values(client):
     assert client.get("/api/meta").json()["runs"] > 200
 
 
+def test_a_run_that_does_not_exist_is_404_and_a_bad_parameter_400(client):
+    for path in ("/api/run/nothing", "/api/view?view=run&run=nothing", "/api/view?view=compare&run=nothing,nowhere"):
+        answer = client.get(path)
+        assert answer.status_code == 404 and answer.json()["error"].startswith("unknown run 'nothing'; known: ")
+    answer = client.get("/api/view?modle=x")
+    assert answer.status_code == 400 and "unknown parameter 'modle' (did you mean model?)" in answer.json()["error"]
+
+
 def test_every_answer_is_bounded(client):
     assert len(client.get("/api/runs?limit=500").content) < 2_000_000
     assert len(client.get("/api/view?x=sweep&group=model,device,framework&facet=phase").content) < 5_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.core.errors import UnknownName
+from steptime.core.errors import UnknownRun
 from steptime.core.schema import Record
 from steptime.guide.query.filter_sql import Select, narrowed
 from steptime.guide.query.results import Point, Result, RunList
@@ -66,9 +66,9 @@ def records(snapshot: Snapshot, store: Store, identities: list[str]) -> dict[str
     return {identity: read_at(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
 
 
-def unknown_run(snapshot: Snapshot, identity: str) -> UnknownName:
+def unknown_run(snapshot: Snapshot, identity: str) -> UnknownRun:
     newest = snapshot.ask("SELECT id FROM runs ORDER BY started DESC LIMIT 3")
-    return UnknownName("run", identity[:100], [name for (name,) in newest])
+    return UnknownRun(identity[:100], [name for (name,) in newest])
 
 
 def columns(snapshot: Snapshot) -> dict[str, list[Any]]:

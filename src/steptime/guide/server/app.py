@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from steptime.core.errors import SteptimeError, StoreError, UsageError
+from steptime.core.errors import SteptimeError, StoreError, UnknownRun, UsageError
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import kind
 from steptime.guide.server import answers, upload
@@ -144,8 +144,10 @@ def _answering(make: Callable[[Request], Response]) -> Callable[[Request], Respo
     def endpoint(request: Request) -> Response:
         try:
             return make(request)
+        except UnknownRun as problem:
+            return refuse(404, str(problem)[:2000])
         except UsageError as problem:
-            return refuse(404 if str(problem).startswith("unknown run") else 400, str(problem)[:2000])
+            return refuse(400, str(problem)[:2000])
         except StoreError as problem:
             return refuse(410, str(problem))
         except SteptimeError as problem:

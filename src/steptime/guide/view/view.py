@@ -200,7 +200,7 @@ def _is_dimension(key: str) -> bool:
     try:
         dimension(key)
     except UnknownName as problem:
-        raise UsageError(str(problem).replace("unknown dimension", "unknown parameter", 1)) from None
+        raise UnknownName("parameter", key, problem.known) from None
     return True
 
 
