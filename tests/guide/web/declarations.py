@@ -26,7 +26,8 @@ SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(
 def declared() -> list[type]:
     """Those of all answers: what kinds share, and what each has of its own."""
     modules = [results, differing, *(importlib.import_module(f"steptime.guide.kinds.{name}") for name in names())]
-    answers = {c for module in modules for c in vars(module).values() if isinstance(c, type) and is_dataclass(c)}
+    own = {c for module in modules for c in vars(module).values() if getattr(c, "__module__", "") == module.__name__}
+    answers = {c for c in own if isinstance(c, type) and is_dataclass(c)}
     return sorted({Series, View, Dimension, Measure, *answers}, key=lambda c: c.__name__)
 
 
