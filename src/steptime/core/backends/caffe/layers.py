@@ -9,11 +9,11 @@ import numpy as np
 
 from steptime.core.backends.caffe.text import Word, message
 from steptime.core.backends.caffe.writer import Link, Writer
+from steptime.core.backends.channels_first import dense_kernel
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.channels_first import dense_kernel
 from steptime.core.models.graph import Graph, Node
-from steptime.core.models.windows import reach, window_counts
 
 DATA, LABEL, LOSS = "data", "label", "loss"
 ADAM_DELTA = 3.1622776e-10

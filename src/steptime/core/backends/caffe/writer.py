@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
 from steptime.core.backends.base import Array
+from steptime.core.backends.channels_first import row_orders
 from steptime.core.models import ops
-from steptime.core.models.channels_first import row_orders
 from steptime.core.models.graph import Graph, Node
 
 Change = Callable[[Array], Array]

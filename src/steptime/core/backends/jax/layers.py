@@ -13,10 +13,10 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.core.backends.jax import sequence
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph
-from steptime.core.models.windows import reach, window_counts
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 
 def layer_norm(op: ops.LayerNorm, p: Any, xs: Any, ctx: Any) -> Any:

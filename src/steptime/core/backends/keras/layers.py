@@ -8,13 +8,13 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.keras.custom import bessel_batch_norm, function_layer, learned_layer, tied_layer
 from steptime.core.backends.tensorflow.layers import four, is_depthwise, padding_of
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph, Node
-from steptime.core.models.rotary import rotation
-from steptime.core.models.windows import reach, window_counts
 
 
 class Site:

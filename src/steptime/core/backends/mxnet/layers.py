@@ -10,13 +10,13 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.core.backends.mxnet import sequence
 from steptime.core.backends.mxnet.layer import Layer, Link, Site, function_block, function_layer
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.core.models.graph import Graph
-from steptime.core.models.windows import reach, window_counts
 
 
 def around(F: Any, x: Any, pads: tuple[ops.Pair, ops.Pair], value: float = 0.0) -> Any:

@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.mxnet.layer import Layer, Link, Site, function_block, function_layer
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 
 def layer_norm(site: Site) -> Layer:

@@ -12,12 +12,12 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.core.backends.base import Array, Weights
+from steptime.core.backends.channels_first import row_orders
 from steptime.core.backends.onnx_export import sequence
+from steptime.core.backends.windows import reach
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.channels_first import row_orders
 from steptime.core.models.graph import Graph, Node
-from steptime.core.models.windows import reach
 
 OPSET, IR_VERSION = 20, 10
 INPUT, OUTPUT = "input", "output"

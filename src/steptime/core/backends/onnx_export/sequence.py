@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.models import ops
 from steptime.core.models.graph import Node
-from steptime.core.models.rotary import rotation
 
 Shapes = tuple[ops.Shape, ...]
 

@@ -7,11 +7,11 @@ from typing import Any, Callable
 import numpy as np
 
 from steptime.core.backends.base import Weights
+from steptime.core.backends.channels_first import row_orders
 from steptime.core.backends.paddle import double, sequence
 from steptime.core.backends.paddle.layer import Arrays, Layer, Place, function_layer, same
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.channels_first import row_orders
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
 

@@ -7,10 +7,10 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.paddle import double
 from steptime.core.backends.paddle.layer import Layer, Place, function_layer, learned, same
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 
 def layer_norm(place: Place) -> Layer:

@@ -10,11 +10,11 @@ from typing import Any, Callable
 import numpy as np
 
 from steptime.core.backends.base import Weights
+from steptime.core.backends.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.core.backends.pytorch import sequence
 from steptime.core.backends.pytorch.layer import Arrays, Hint, Layer, function_module, same
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.channels_first import ceil_reaches, dense_kernel, row_orders
 from steptime.core.models.graph import Graph
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.pytorch.layer import Hint, Layer, function_module, same
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 
 def layer_norm(op: ops.LayerNorm, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:

@@ -7,9 +7,9 @@ from typing import Any, Callable, Union
 
 from steptime.core.backends.tensorflow import sequence
 from steptime.core.backends.tensorflow.layer import Layer, Pass, Place
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.windows import reach, window_counts
 
 Padding = Union[str, list[list[int]]]
 

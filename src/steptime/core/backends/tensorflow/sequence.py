@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.tensorflow.layer import Layer, Pass, Place
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 
 def dense(place: Place) -> Layer:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
+from steptime.core.backends.attention import rotation
 from steptime.core.backends.base import Array
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.rotary import rotation
 
 Own = Mapping[str, Any]
 

@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from steptime.core.models.channels_first import dense_kernel
+from steptime.core.backends.attention import rotation
+from steptime.core.backends.channels_first import dense_kernel
+from steptime.core.backends.windows import reach, window_counts
 from steptime.core.models.ops import AvgPool, Conv2d, MaxPool
-from steptime.core.models.rotary import rotation
-from steptime.core.models.windows import reach, window_counts
 
 POOLS = [
     AvgPool(kernel, strides, padding, count_padding=counted, ceil=ceil)
