@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from steptime.core.backends.caffe.layers import TABLE, lacking, net_text, pooled_size, rounding, solver_text, write
+from steptime.core.backends.caffe.layers import TABLE, net_text, pooled_size, rounding, solver_text, write
 from steptime.core.backends.caffe.text import Word, message
 from steptime.core.errors import Unsupported
 from steptime.core.models import zoo
@@ -134,6 +134,11 @@ def kinds(writer):
     return [layer["type"] for layer in writer.layers]
 
 
+def tops(writer):
+    """The blob that each layer writes."""
+    return {layer["name"]: layer["top"] for layer in writer.layers}
+
+
 def test_a_network_is_written_as_a_person_would_write_it():
     net = Net("small")
     x = net(BatchNorm(), net(Conv2d(4, 3, bias=False), net.input(8, 8, 3)))
@@ -198,11 +203,11 @@ def test_nothing_is_overwritten_that_somebody_still_reads():
     net = Net("read twice")
     conv = net(Conv2d(4, 3), net.input(8, 8, 3), name="conv")
     graph = net.graph(net(Add(), conv, net(Activation("relu"), conv, name="relu"), name="sum"), "l2")
-    assert write(graph, 1, False).blobs["relu"] == "relu"
+    assert tops(write(graph, 1, False))["relu"] == "relu"
     net = Net("curves")
     x = net(Activation("relu6"), net(Conv2d(4, 3), net.input(8, 8, 3), name="conv"), name="clip")
     graph = net.graph(net(Dropout(0.5), net(Activation("tanh"), x, name="tanh"), name="drop"), "l2")
-    assert {name: write(graph, 1, True).blobs[name] for name in ("clip", "tanh", "drop")} == {
+    assert {name: tops(write(graph, 1, True))[name] for name in ("clip", "tanh", "drop")} == {
         "clip": "clip",  # what it cut off is gone from its output
         "tanh": "tanh",
         "drop": "drop",
@@ -220,7 +225,7 @@ def test_what_caffe_lacks_is_named():
     assert set(TABLE) < set(KERNELS)
     with pytest.raises(Unsupported, match="caffe has no operator Attention, RMSNorm"):
         write(zoo.build("llama", {"layers": 1}), 1, training=True)
-    assert lacking(zoo.build("resnet50", {})) == []
+    assert TABLE.lacking(zoo.build("resnet50", {})) == []
 
 
 @pytest.fixture(scope="session")
@@ -230,10 +235,10 @@ def caffe_python():
 
 @real
 def test_every_family_that_it_lacks_an_operator_for_is_refused_by_the_operators_names(caffe_python, parity):
-    refused = [family for family in FAMILIES if lacking(graph_of(family))]
+    refused = [family for family in FAMILIES if TABLE.lacking(graph_of(family))]
     found = parity(caffe_python, "caffe", "fp32", 1, "sgd", refused)
     assert {family: found[family]["unsupported"] for family in refused} == {
-        family: f"caffe has no operator {', '.join(lacking(graph_of(family)))}" for family in refused
+        family: f"caffe has no operator {', '.join(TABLE.lacking(graph_of(family)))}" for family in refused
     }
 
 

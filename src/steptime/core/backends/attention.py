@@ -1,12 +1,10 @@
-"""Rotary embedding: by how much the pairs of a head's elements are turned, which is the same in every framework."""
+"""What attention needs that is the same in every framework: the angles of rotary embedding, and the causal mask."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from steptime.core.backends.base import Array
 
 
 def rotation(base: float, length: int, head: int) -> tuple[Array, Array]:
@@ -16,3 +14,8 @@ def rotation(base: float, length: int, head: int) -> tuple[Array, Array]:
     """
     angles = np.tile(np.outer(np.arange(length), base ** (-np.arange(0, head, 2) / head)), 2)
     return np.cos(angles), np.sin(angles)
+
+
+def causal_mask(length: int) -> Array:
+    """(positions, positions) to be added to the scores: minus infinity where a position would see a later one."""
+    return np.where(np.tri(length, dtype=bool), 0, -np.inf)

@@ -10,12 +10,13 @@ import functools
 import importlib
 import pkgutil
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
 
 import numpy as np
 
+from steptime.core.backends.cpu import thread_variables
 from steptime.core.errors import UnknownName, Unsupported, UsageError
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case, Option, Verdict
@@ -88,6 +89,12 @@ class Backend:
     precisions: tuple[str, ...] = ("fp32",)
     devices: tuple[str, ...] = ("cpu",)
     options: Mapping[str, Option] = {}
+    choices: Mapping[str, Collection[str]] = {}
+    """the values that an option may have, where they are few"""
+    modules: tuple[str, ...] = ()
+    """the top-level modules that it imports besides the standard library, numpy and steptime"""
+    preloads: tuple[str, ...] = ()
+    """modules that every case needs, whose import starts no threads and no devices"""
     environment_name = ""
     """the environment that `steptime setup` makes for it; empty: steptime's own interpreter will do"""
     instruction_caps: tuple[dict[str, str], ...] = ()
@@ -119,6 +126,8 @@ class Backend:
 
     def preload(self) -> None:
         """Imports what every case needs and nothing more, in a process that will fork: no threads, no devices."""
+        for module in self.preloads:
+            importlib.import_module(module)
 
     def start(self, case: Case) -> None:
         """Imports the framework and gives it the case's threads."""
@@ -132,6 +141,11 @@ class Backend:
         ):
             if asked not in known:
                 raise Unsupported(f"{self.name} has no {what} {asked}; it has {', '.join(known)}")
+        for key, values in self.choices.items():
+            if option(self, case, key) not in values:
+                raise UnknownName(f"option {key} of backend {self.name}", option(self, case, key), [v for v in values if v])
+        if case.precision == "tf32" and case.device != "cuda":
+            raise Unsupported("tf32 exists on CUDA devices only")
         if case.data != "synthetic" and not self.feeds:
             raise Unsupported(
                 f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
@@ -141,6 +155,13 @@ class Backend:
 
     def join(self, case: Case, info: RankInfo) -> None:
         """Connects this rank with the others. Called after check, before build, where a case has several ranks."""
+
+    def require_devices(self, case: Case, count: int) -> None:
+        """Raises Unsupported where the framework sees fewer CUDA devices than the case needs."""
+        if case.device == "cuda" and not count:
+            raise Unsupported(f"this {type(self).__name__} sees no CUDA device")
+        if case.device == "cuda" and count < case.devices:
+            raise Unsupported(f"this {type(self).__name__} sees {count} CUDA devices, not {case.devices}")
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         raise NotImplementedError
@@ -156,11 +177,6 @@ class Backend:
     def peak_flops(self, case: Case) -> float:
         """The best rate of a large matrix product at the case's precision, threads and device."""
         raise Unsupported(f"{self.name} has no measure of the machine's limit")
-
-
-def thread_variables(threads: int) -> dict[str, str]:
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    return {name: str(threads) for name in names}
 
 
 @functools.cache
@@ -196,27 +212,3 @@ def check_options(backend: Backend, options: Mapping[str, Option]) -> None:
         if not fits and not (isinstance(default, float) and type(value) is int):
             kind = type(default).__name__
             raise UsageError(f"option {key} of backend {backend.name} takes {kind} (default {default!r}), not '{value}'")
-
-
-def best_rate(multiply: Callable[[int], Callable[[], None]], wait: Callable[[], None], sizes: tuple[int, ...]) -> float:
-    """FLOP/s of the fastest square matrix product among `sizes`, from small to large, each given about a third of a second.
-
-    A type that the device only emulates may be a thousand times slower: sizes that would take too long are left out.
-    """
-    best = 0.0
-    for size in sizes:
-        if best and 2.0 * size**3 / best > LONGEST_PRODUCT_SECONDS:
-            break
-        run = multiply(size)
-        run()
-        wait()
-        until = time.perf_counter() + 0.35
-        while time.perf_counter() < until:
-            begin = time.perf_counter()
-            run()
-            wait()
-            best = max(best, 2.0 * size**3 / (time.perf_counter() - begin))
-    return best
-
-
-LONGEST_PRODUCT_SECONDS = 2.0

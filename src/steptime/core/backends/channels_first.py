@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Optional
+from typing import Optional
 
 import numpy as np
 
+from steptime.core.backends.base import Array
+from steptime.core.backends.translate import Change, same
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph, Node
 
-Array = np.ndarray[Any, Any]
-Change = Callable[[Array], Array]
+CONV_KERNEL: tuple[Change, Change] = (lambda a: a.transpose(3, 2, 0, 1), lambda a: a.transpose(2, 3, 1, 0))
+"""a convolution's kernel from (height, width, in, out) to (out, in, height, width), and back"""
+
+
+def to_channels_first(batch: Array) -> Array:
+    """A batch of images with the channels before the pixels; anything else as it is."""
+    return batch.transpose(0, 3, 1, 2) if batch.ndim == 4 else batch
+
+
+def to_channels_last(batch: Array) -> Array:
+    return batch.transpose(0, 2, 3, 1) if batch.ndim == 4 else batch
+
+
+def shape_first(shape: ops.Shape) -> ops.Shape:
+    """Of one sample."""
+    return (shape[2], shape[0], shape[1]) if len(shape) == 3 else shape
+
+
+def channel_axis(shape: ops.Shape) -> int:
+    """Of a batch of samples of this shape."""
+    return 1 if len(shape) == 3 else len(shape)
 
 
 def row_orders(graph: Graph) -> dict[str, Array]:
@@ -46,12 +67,18 @@ def _reach(graph: Graph, node: Node) -> Optional[list[str]]:
     return names
 
 
-def dense_kernel(order: Optional[Array]) -> tuple[Change, Change]:
-    """The ways of a dense layer's kernel to (out, in), as most frameworks keep it, its rows in their new order, and back."""
+def dense_rows(order: Optional[Array]) -> tuple[Change, Change]:
+    """A dense layer's kernel from the graph's order of its rows to the given one, and back."""
     if order is None:
-        return np.transpose, np.transpose
+        return same, same
     back = np.argsort(order)
-    return lambda a: a[order].T, lambda a: a.T[back]
+    return lambda a: a[order], lambda a: a[back]
+
+
+def dense_kernel(order: Optional[Array]) -> tuple[Change, Change]:
+    """The same for a framework that keeps it as (out, in)."""
+    forth, back = dense_rows(order)
+    return lambda a: forth(a).T, lambda a: back(a.T)
 
 
 def ceil_reaches(op: ops.Pool, x: ops.Shape) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Union
 
 import numpy as np
 
+from steptime.core.backends.base import Array
 from steptime.core.models import ops
-
-Array = np.ndarray[Any, Any]
 
 
 def reach(op: ops.Window, x: ops.Shape) -> tuple[ops.Pair, ops.Pair]:
@@ -29,3 +28,23 @@ def window_counts(op: ops.AvgPool, x: ops.Shape) -> Array:
         axes.append(np.minimum(begins + kernel[i], high) - np.maximum(begins, low))
     counts: Array = np.outer(*axes).astype(np.float64)
     return counts
+
+
+def padding_of(op: ops.Window, x: ops.Shape) -> Union[str, list[list[int]]]:
+    """In TensorFlow's terms: 'VALID' or 'SAME' where that is what the operator means, for they have the fastest kernels;
+    else the pixels before and after each axis of a batch of images."""
+    _, kernel, strides, dilation, _ = op.window(x)
+    pads = reach(op, x)
+    if pads == ((0, 0), (0, 0)):
+        return "VALID"
+    if pads == ops.resolve_padding("same", (x[0], x[1]), kernel, strides, dilation):
+        return "SAME"
+    return four(*pads)
+
+
+def four(rows: ops.Pair, columns: ops.Pair, channels: ops.Pair = (0, 0)) -> list[list[int]]:
+    return [[0, 0], [*rows], [*columns], [*channels]]
+
+
+def is_depthwise(op: ops.Op, x: ops.Shape) -> bool:
+    return isinstance(op, ops.Conv2d) and op.groups > 1 and op.groups == x[-1]

@@ -121,6 +121,10 @@ class Graph:
         """The node's own names of parameters that others own, to their 'node/parameter'."""
         return {s.name: f"{s.node}/{s.parameter}" for s in facts(node.op, self.input_shapes(node)).shared}
 
+    def array_names(self, node: Node) -> dict[str, str]:
+        """The node's own names of its parameters, of those that it shares too, to their 'node/parameter'."""
+        return {**{p.name: f"{node.name}/{p.name}" for p in node.parameters}, **self.shared(node)}
+
     @cached_property
     def consumers(self) -> dict[str, list[Node]]:
         found: dict[str, list[Node]] = {n.name: [] for n in self.nodes}

@@ -13,6 +13,7 @@ from steptime.core.models.ops import Input
 from steptime.core.reference import attention, dense, norm, pointwise, sequence, window
 from steptime.core.reference.kernel import Array, Context, Kernels, Weights
 from steptime.core.reference.loss import loss_and_gradient
+from steptime.core.reference.optimizers import ADAM_BETAS, ADAM_EPSILON, MOMENTUM
 
 KERNELS: Kernels = {
     **window.KERNELS,
@@ -90,13 +91,14 @@ class Network:
             return rate * gradient
         first, second = self._moments.get(name, (np.zeros_like(gradient), np.zeros_like(gradient)))
         if optimizer == "momentum":
-            first = 0.9 * first + gradient
+            first = MOMENTUM * first + gradient
             self._moments[name] = first, second
             return rate * first
-        first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient * gradient
+        slow, fast = ADAM_BETAS
+        first, second = slow * first + (1 - slow) * gradient, fast * second + (1 - fast) * gradient * gradient
         self._moments[name] = first, second
-        scaled = np.sqrt(second / (1 - 0.999**self._steps)) + 1e-8
-        update: Array = rate * (first / (1 - 0.9**self._steps)) / scaled
+        scaled = np.sqrt(second / (1 - fast**self._steps)) + ADAM_EPSILON
+        update: Array = rate * (first / (1 - slow**self._steps)) / scaled
         return update
 
     def _collect(self, found: Weights, node: Node, gradients: Weights) -> None:
@@ -107,6 +109,4 @@ class Network:
             found[name] = found[name] + gradient if name in found else gradient
 
     def _own(self, node: Node) -> Weights:
-        own = {p.name: self.weights[f"{node.name}/{p.name}"] for p in node.parameters}
-        own.update({name: self.weights[owner] for name, owner in self.graph.shared(node).items()})
-        return own
+        return {own: self.weights[name] for own, name in self.graph.array_names(node).items()}

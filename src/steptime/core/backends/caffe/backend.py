@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import tempfile
 from pathlib import Path
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
 from steptime.core.backends.caffe.layers import DATA, LABEL, LOSS, net_text, solver_text, write
 from steptime.core.backends.caffe.text import message
 from steptime.core.backends.caffe.writer import Writer
+from steptime.core.backends.channels_first import to_channels_first, to_channels_last
+from steptime.core.backends.peak import LARGE_CPU_SIZES, best_rate
+from steptime.core.backends.translate import Link
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
@@ -36,10 +38,10 @@ class CaffeProgram(Program):
         import caffe
 
         self._caffe, self._graph, self._case = caffe, graph, case
-        self._inputs = self._ordered(inputs)
+        self._inputs = to_channels_first(inputs)
         training = case.phase == "training"
         writer = write(graph, case.batch, training)
-        self._links, self._output = writer.links, writer.blobs[graph.output]
+        self._links, self._output = writer.links, writer.output
         self._steps = 0
         self._tested: Any = None
         caffe.set_random_seed(case.seed)
@@ -69,14 +71,11 @@ class CaffeProgram(Program):
             layer, _, blob = name.partition(":")
             net.params[layer][int(blob or 0)].data[...] = array
         for name, link in writer.links.items():
-            net.params[link.layer][link.blob].data[...] = link.forth(weights[name])
-
-    def _ordered(self, inputs: Array) -> Array:
-        return inputs.transpose(0, 3, 1, 2) if len(self._graph.input.shape) == 3 else inputs
+            blob_of(net, link).data[...] = link.to_framework(weights[name])
 
     def feed(self, inputs: Array, labels: Array) -> None:
         """Into the blobs themselves: a view of Caffe's own memory, with no copy in between."""
-        self._inputs = self._ordered(inputs)
+        self._inputs = to_channels_first(inputs)
         self._net.blobs[DATA].data[...] = self._inputs
         if LABEL in self._net.blobs:
             self._net.blobs[LABEL].data[...] = labels
@@ -102,7 +101,7 @@ class CaffeProgram(Program):
         net.blobs[DATA].data[...] = self._inputs
         net.forward()
         y: Array = net.blobs[self._output].data.astype(np.float64)
-        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+        return to_channels_last(y)
 
     def _testing(self) -> Any:
         """The same network as Caffe runs it after training, on the same weights."""
@@ -114,22 +113,23 @@ class CaffeProgram(Program):
         return self._tested
 
     def weights(self) -> dict[str, Array]:
-        return {
-            name: link.back(self._net.params[link.layer][link.blob].data.astype(np.float64)) for name, link in self._links.items()
-        }
+        return {name: link.to_graph(blob_of(self._net, link).data.astype(np.float64)) for name, link in self._links.items()}
+
+
+def blob_of(net: Any, link: Link) -> Any:
+    layer, number = link.target
+    return net.params[layer][number]
 
 
 class Caffe(Backend):
     name = "caffe"
     environment_name = "caffe"
+    modules = preloads = ("caffe",)
     feeds = True
     looser = {"adam": (0.05, "Adam divides a gradient by its own size, and Caffe has single precision only: so is the quotient")}
 
     def environment(self, case: Case) -> dict[str, str]:
-        return {**thread_variables(case.threads), "GLOG_minloglevel": "2"}
-
-    def preload(self) -> None:
-        importlib.import_module("caffe")
+        return {**super().environment(case), "GLOG_minloglevel": "2"}
 
     def start(self, case: Case) -> None:
         import caffe
@@ -174,7 +174,7 @@ class Caffe(Backend):
 
             return run
 
-        return best_rate(multiply, lambda: None, (256, 1024, 2048, 4096))
+        return best_rate(multiply, lambda: None, LARGE_CPU_SIZES)
 
 
 def openblas_threads() -> Optional[int]:

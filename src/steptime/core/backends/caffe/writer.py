@@ -3,45 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Callable, NamedTuple
+from typing import Any
 
 from steptime.core.backends.base import Array
-from steptime.core.backends.channels_first import row_orders
+from steptime.core.backends.translate import Link
 from steptime.core.models import ops
-from steptime.core.models.graph import Graph, Node
+from steptime.core.models.graph import Graph
 
-Change = Callable[[Array], Array]
-
-
-def same(array: Array) -> Array:
-    return array
-
-
-class Link(NamedTuple):
-    """Which blob of which layer holds an array, and the ways there and back."""
-
-    layer: str
-    blob: int
-    forth: Change = same
-    back: Change = same
-
-
-SAFE = (ops.Conv2d, ops.Dense, ops.BatchNorm, ops.Add, ops.Concat, ops.MaxPool, ops.AvgPool)
+OVERWRITABLE = (ops.Conv2d, ops.Dense, ops.BatchNorm, ops.Add, ops.Concat, ops.MaxPool, ops.AvgPool)
 """operators whose backward pass needs their output no more: the next one may overwrite it"""
 
 
 class Writer:
     def __init__(self, graph: Graph, batch: int) -> None:
         self.graph, self.batch = graph, batch
-        self.orders = row_orders(graph)
         self.layers: list[dict[str, Any]] = []
         self.links: dict[str, Link] = {}
+        """of the graph's arrays to (layer, number of its blob)"""
         self.filled: dict[str, float] = {}
         """blobs that are given a constant once: the padding that Caffe's layers cannot do"""
         self.fixed: dict[str, Array] = {}
         """layers whose one blob is a constant that is not trained"""
-        self.blobs: dict[str, str] = {}
-        """of the value that a node of the graph ends in"""
+        self.output = ""
+        """the blob of the graph's output"""
 
     def __call__(self, kind: str, name: str, bottoms: Sequence[str], top: str, **fields: Any) -> str:
         self.layers.append({"name": name, "type": kind, "bottom": list(bottoms), "top": top, **fields})
@@ -49,11 +33,6 @@ class Writer:
 
     def input(self, name: str, shape: Sequence[int]) -> str:
         return self("Input", name, (), name, input_param={"shape": {"dim": list(shape)}})
-
-    def may_overwrite(self, node: Node, more: tuple[type, ...] = ()) -> bool:
-        """Whether the node's only input may become its output: nobody else reads it, not even on the way back."""
-        producer = self.graph.by_name[node.inputs[0]]
-        return len(self.graph.consumers[producer.name]) == 1 and isinstance(producer.op, (*SAFE, *more))
 
     def padded(self, name: str, blob: str, shape: ops.Shape, pads: tuple[ops.Pair, ...], value: float = 0.0) -> str:
         """The blob with constants around it, joined axis by axis: (rows, columns, channels), as many as are given.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from importlib import metadata
@@ -11,14 +10,17 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.cpu import use_first_cpus
 from steptime.core.backends.jax.layers import KEPT_WIDE, apply_function
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.backends.peak import CPU_SIZES, CUDA_SIZES, best_rate
+from steptime.core.backends.precision import DTYPES, NARROW
+from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
+from steptime.core.reference.optimizers import ADAM_BETAS, ADAM_EPSILON, MOMENTUM
 from steptime.core.schema import Case
 
 COMPILE_MODES = ("jit", "eager")
-NARROW = ("bf16", "fp16")
 FIRST_SCALE, GROWTH_STEPS = 2.0**16, 2000
 """of the loss in fp16: doubled after so many finite steps, halved after one that is not, as torch's GradScaler does"""
 
@@ -26,7 +28,7 @@ FIRST_SCALE, GROWTH_STEPS = 2.0**16, 2000
 def dtype_of(precision: str) -> Any:
     import jax.numpy as jnp
 
-    return {"fp64": jnp.float64, "bf16": jnp.bfloat16, "fp16": jnp.float16}.get(precision, jnp.float32)
+    return getattr(jnp, DTYPES[precision])
 
 
 class JaxProgram(Program):
@@ -154,14 +156,18 @@ def update(case: Case, state: Any, gradients: Any, count: Any) -> tuple[dict[str
     if case.optimizer == "sgd":
         return {name: p - rate * gradients[name] for name, p in params.items()}, moments
     if case.optimizer == "momentum":
-        first = {name: 0.9 * m + gradients[name] for name, m in moments[0].items()}
+        first = {name: MOMENTUM * m + gradients[name] for name, m in moments[0].items()}
         return {name: p - rate * first[name] for name, p in params.items()}, [first]
-    first = {name: 0.9 * m + 0.1 * gradients[name] for name, m in moments[0].items()}
-    second = {name: 0.999 * m + 0.001 * jnp.square(gradients[name]) for name, m in moments[1].items()}
+    slow, fast = ADAM_BETAS
+    first = {name: slow * m + (1 - slow) * gradients[name] for name, m in moments[0].items()}
+    second = {name: fast * m + (1 - fast) * jnp.square(gradients[name]) for name, m in moments[1].items()}
     steps = count.astype(next(iter(params.values())).dtype)
-    slow, fast = 1 - 0.9**steps, 1 - 0.999**steps
-    new = {name: p - rate * (first[name] / slow) / (jnp.sqrt(second[name] / fast) + 1e-8) for name, p in params.items()}
-    return new, [first, second]
+
+    def updated(name: str, parameter: Any) -> Any:
+        size = jnp.sqrt(second[name] / (1 - fast**steps)) + ADAM_EPSILON
+        return parameter - rate * (first[name] / (1 - slow**steps)) / size
+
+    return {name: updated(name, parameter) for name, parameter in params.items()}, [first, second]
 
 
 def guarded(old: Any, new: Any, gradients: Any) -> Any:
@@ -190,22 +196,20 @@ class Jax(Backend):
     precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
     devices = ("cpu", "cuda")
     options = {"compile": "jit"}
+    choices = {"compile": COMPILE_MODES}
+    modules = ("jax",)
+    preloads = ("jax.numpy", "jax.scipy.special")  # the latter for the first loss
     ways = ({"compile": "eager"},)
     proof_environment = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
     environment_name = "jax"
     feeds = True
 
     def environment(self, case: Case) -> dict[str, str]:
-        return {**thread_variables(case.threads), "NPROC": str(case.threads)}
-
-    def preload(self) -> None:
-        importlib.import_module("jax.numpy")
-        importlib.import_module("jax.scipy.special")  # what the first loss would import
+        return {**super().environment(case), "NPROC": str(case.threads)}
 
     def start(self, case: Case) -> None:
         """XLA's pool has as many threads as the process may use CPUs when the first device is asked for."""
-        if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case.threads])
+        use_first_cpus(case.threads)
         import jax
 
         jax.config.update("jax_platforms", case.device)
@@ -217,11 +221,6 @@ class Jax(Backend):
         import jax
 
         super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of jax", mode, COMPILE_MODES)
-        if case.device == "cpu" and case.precision == "tf32":
-            raise Unsupported("tf32 exists on CUDA devices only")
         try:
             jax.devices()
         except (RuntimeError, AssertionError) as error:  # the latter where the plugin for the device is not installed
@@ -260,7 +259,7 @@ class Jax(Backend):
 
             return run
 
-        sizes = (1024, 4096, 8192) if case.device == "cuda" else (256, 1024, 2048)
+        sizes = CUDA_SIZES if case.device == "cuda" else CPU_SIZES
         return best_rate(multiply, lambda: jax.block_until_ready(last[0]), sizes)
 
 

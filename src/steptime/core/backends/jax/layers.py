@@ -6,17 +6,21 @@ precision of the activations; normalisation takes its statistics in single preci
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import add as plus
 from typing import Any, Callable, Optional
 
 import numpy as np
 
 from steptime.core.backends.jax import sequence
+from steptime.core.backends.translate import OperatorTable, walk
 from steptime.core.backends.windows import reach, window_counts
-from steptime.core.errors import Unsupported
 from steptime.core.models import ops
-from steptime.core.models.graph import Graph
+from steptime.core.models.graph import Graph, Node
+
+TABLE = OperatorTable("jax", sequence.TABLE)
 
 
 @dataclass
@@ -39,10 +43,10 @@ class Context:
 
 
 Own = Mapping[str, Any]
-Layer = Callable[[Any, Own, Any, Context], Any]
-"""(operator, its parameters, inputs, context) to its output"""
+# Entries of the table are functions of (operator, its parameters, inputs, context), which return the operator's output.
 
 
+@TABLE.entry(ops.Conv2d)
 def conv2d(op: ops.Conv2d, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
@@ -60,6 +64,7 @@ def conv2d(op: ops.Conv2d, p: Own, xs: Any, ctx: Context) -> Any:
     return y + p["bias"].astype(x.dtype) if op.bias else y
 
 
+@TABLE.entry(ops.MaxPool)
 def max_pool(op: ops.MaxPool, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
@@ -69,6 +74,7 @@ def max_pool(op: ops.MaxPool, p: Own, xs: Any, ctx: Context) -> Any:
     return lax.reduce_window(x, -np.inf, lax.max, (1, *kernel, 1), (1, *strides, 1), pads)
 
 
+@TABLE.entry(ops.AvgPool)
 def avg_pool(op: ops.AvgPool, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
@@ -80,10 +86,12 @@ def avg_pool(op: ops.AvgPool, p: Own, xs: Any, ctx: Context) -> Any:
     return total * np.asarray(1 / counts, x.dtype)[None, :, :, None]
 
 
+@TABLE.entry(ops.GlobalAvgPool)
 def global_avg_pool(op: ops.GlobalAvgPool, p: Own, xs: Any, ctx: Context) -> Any:
     return xs[0].mean((1, 2))
 
 
+@TABLE.entry(ops.Pad)
 def pad(op: ops.Pad, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
@@ -91,12 +99,14 @@ def pad(op: ops.Pad, p: Own, xs: Any, ctx: Context) -> Any:
     return lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0), *((before, after, 0) for before, after in op.pads)])
 
 
+@TABLE.entry(ops.Dense)
 def dense(op: ops.Dense, p: Own, xs: Any, ctx: Context) -> Any:
     (x,) = xs
     y = x @ p["kernel"].astype(x.dtype)
     return y + p["bias"].astype(x.dtype) if op.bias else y
 
 
+@TABLE.entry(ops.BatchNorm)
 def batch_norm(op: ops.BatchNorm, p: Own, xs: Any, ctx: Context) -> Any:
     import jax.numpy as jnp
     from jax import lax
@@ -119,6 +129,7 @@ def batch_norm(op: ops.BatchNorm, p: Own, xs: Any, ctx: Context) -> Any:
     return (y + p["beta"] if op.center else y).astype(x.dtype)
 
 
+@TABLE.entry(ops.LRN)
 def lrn(op: ops.LRN, p: Own, xs: Any, ctx: Context) -> Any:
     from jax import lax
 
@@ -128,6 +139,7 @@ def lrn(op: ops.LRN, p: Own, xs: Any, ctx: Context) -> Any:
     return x * (op.bias + op.alpha * sums) ** -op.beta
 
 
+@TABLE.entry(ops.Activation)
 def activation(op: ops.Activation, p: Own, xs: Any, ctx: Context) -> Any:
     import jax
     import jax.numpy as jnp
@@ -140,6 +152,7 @@ def activation(op: ops.Activation, p: Own, xs: Any, ctx: Context) -> Any:
     return {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "silu": jax.nn.silu}[op.kind](x)
 
 
+@TABLE.entry(ops.Dropout)
 def dropout(op: ops.Dropout, p: Own, xs: Any, ctx: Context) -> Any:
     import jax
     import jax.numpy as jnp
@@ -151,50 +164,33 @@ def dropout(op: ops.Dropout, p: Own, xs: Any, ctx: Context) -> Any:
     return jnp.where(keep, x / (1 - op.rate), jnp.zeros_like(x))
 
 
+@TABLE.entry(ops.Flatten)
 def flatten(op: ops.Flatten, p: Own, xs: Any, ctx: Context) -> Any:
     return xs[0].reshape(xs[0].shape[0], -1)
 
 
+@TABLE.entry(ops.Add)
 def add(op: ops.Add, p: Own, xs: Any, ctx: Context) -> Any:
-    total = xs[0] + xs[1]
-    for x in xs[2:]:
-        total = total + x
-    return total
+    return functools.reduce(plus, xs)
 
 
+@TABLE.entry(ops.Multiply)
 def multiply(op: ops.Multiply, p: Own, xs: Any, ctx: Context) -> Any:
     x, y = xs
     return x * y.reshape(y.shape[0], *(1,) * (x.ndim - y.ndim), *y.shape[1:])
 
 
+@TABLE.entry(ops.Scale)
 def scale(op: ops.Scale, p: Own, xs: Any, ctx: Context) -> Any:
     return xs[0] * op.factor
 
 
+@TABLE.entry(ops.Concat)
 def concat(op: ops.Concat, p: Own, xs: Any, ctx: Context) -> Any:
     import jax.numpy as jnp
 
     return jnp.concatenate(xs, -1)
 
-
-TABLE: dict[type, Layer] = {
-    ops.Conv2d: conv2d,
-    ops.MaxPool: max_pool,
-    ops.AvgPool: avg_pool,
-    ops.GlobalAvgPool: global_avg_pool,
-    ops.Pad: pad,
-    ops.Dense: dense,
-    ops.BatchNorm: batch_norm,
-    ops.LRN: lrn,
-    ops.Activation: activation,
-    ops.Dropout: dropout,
-    ops.Flatten: flatten,
-    ops.Add: add,
-    ops.Multiply: multiply,
-    ops.Scale: scale,
-    ops.Concat: concat,
-    **sequence.TABLE,
-}
 
 KEPT_WIDE = (ops.BatchNorm, ops.LayerNorm, ops.RMSNorm)
 """their few parameters stay in single precision when all others are narrower"""
@@ -202,23 +198,22 @@ KEPT_WIDE = (ops.BatchNorm, ops.LayerNorm, ops.RMSNorm)
 
 def apply_function(graph: Graph, dtype: Any) -> Callable[..., tuple[Any, dict[str, Any]]]:
     """(arrays by name, batch, whether training, key) to outputs and new running statistics, computed in `dtype`."""
-    for node in graph.nodes[1:]:
-        if type(node.op) not in TABLE:
-            raise Unsupported(f"jax has no operator {type(node.op).__name__}")
+    TABLE.check(graph)
 
     def apply(arrays: Mapping[str, Any], x: Any, training: bool, key: Optional[Any] = None) -> tuple[Any, dict[str, Any]]:
         import jax
 
-        values = {graph.input.name: x.astype(dtype) if graph.input_op.kind == "float" else x}
         statistics: dict[str, Any] = {}
         context = Context(training, dtype, key)
-        for node in graph.nodes[1:]:
-            own = {p.name: arrays[f"{node.name}/{p.name}"] for p in node.parameters}
-            own.update({name: arrays[owner] for name, owner in graph.shared(node).items()})
+
+        def layer(node: Node, inputs: list[Any]) -> Any:
+            own = {own: arrays[name] for own, name in graph.array_names(node).items()}
             context.updates = {}
             with jax.named_scope(node.name):
-                values[node.name] = TABLE[type(node.op)](node.op, own, [values[i] for i in node.inputs], context)
+                output = TABLE[type(node.op)](node.op, own, inputs, context)
             statistics.update({f"{node.name}/{name}": value for name, value in context.updates.items()})
-        return values[graph.output], statistics
+            return output
+
+        return walk(graph, x.astype(dtype) if graph.input_op.kind == "float" else x, layer), statistics
 
     return apply

@@ -8,9 +8,18 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.cpu import (
+    ONEDNN_LIMITS,
+    set_tensorflow_threads,
+    set_torch_threads,
+    tensorflow_variables,
+    use_first_cpus,
+)
 from steptime.core.backends.keras.custom import half_square_sum, optimizer_of
 from steptime.core.backends.keras.layers import build_model, variable_of
+from steptime.core.backends.peak import LARGE_CPU_SIZES, best_rate
+from steptime.core.backends.precision import DTYPES, is_mixed
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.machine.cpus import affinity
 from steptime.core.models.graph import Graph
@@ -18,13 +27,11 @@ from steptime.core.schema import Case
 
 ENGINES = ("tensorflow", "jax", "torch")
 COMPILE_MODES = ("auto", "graph", "eager", "xla")
-NAMES = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
 def policy_of(case: Case) -> str:
     """Keras' mixed precision for training, the whole model in the narrow type for inference."""
-    mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
-    return ("mixed_" if mixed else "") + NAMES[case.precision]
+    return ("mixed_" if is_mixed(case) else "") + DTYPES[case.precision]
 
 
 class KerasProgram(Program):
@@ -55,7 +62,7 @@ class KerasProgram(Program):
     def feed(self, inputs: Array, labels: Array) -> None:
         """Copies: an engine may else use the very array that is filled anew for the next step."""
         entry, convert = self._model.inputs[0].dtype, self._keras.ops.convert_to_tensor
-        self._x = convert(inputs.astype(NAMES["fp64"]) if entry == "float64" else inputs.copy(), entry)
+        self._x = convert(inputs.astype(DTYPES["fp64"]) if entry == "float64" else inputs.copy(), entry)
         self._y = convert(labels.copy() if len(labels) else np.zeros(self._case.batch, np.float32))
 
     def _train(self) -> None:
@@ -89,6 +96,8 @@ class Keras(Backend):
     name = "keras"
     precisions = ("fp64", "fp32", "bf16", "fp16")
     options = {"engine": "tensorflow", "compile": "auto"}
+    choices = {"compile": COMPILE_MODES}
+    modules = ("keras", *ENGINES)
     ways = tuple({"engine": engine, "compile": "auto"} for engine in ENGINES)
     proof_options = {"compile": "graph"}
     looser = {
@@ -98,18 +107,14 @@ class Keras(Backend):
     probe_options = ("engine",)
     environment_name = "keras"
     feeds = True
-    instruction_caps = tuple(
-        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-    )
+    instruction_caps = ONEDNN_LIMITS
     _program: Optional[KerasProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:
         return {
-            **thread_variables(case.threads),
+            **super().environment(case),
+            **tensorflow_variables(case.threads),
             "KERAS_BACKEND": str(option(self, case, "engine")),
-            "TF_NUM_INTRAOP_THREADS": str(case.threads),
-            "TF_NUM_INTEROP_THREADS": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "2",
             "JAX_PLATFORMS": "cpu",
         }
 
@@ -123,18 +128,14 @@ class Keras(Backend):
         if engine not in ENGINES:
             raise UnknownName("engine of keras", engine, ENGINES)
         if engine == "jax":
-            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: case.threads])
+            use_first_cpus(case.threads)
         if engine == "tensorflow":
             import tensorflow as tf
 
-            tf.config.threading.set_intra_op_parallelism_threads(case.threads)
-            tf.config.threading.set_inter_op_parallelism_threads(1)
+            set_tensorflow_threads(case.threads)
             tf.config.set_visible_devices([], "GPU")
         if engine == "torch":
-            import torch
-
-            torch.set_num_threads(case.threads)
-            torch.set_num_interop_threads(1)
+            set_torch_threads(case.threads)
         import keras
 
         if keras.backend.backend() != engine:
@@ -142,9 +143,6 @@ class Keras(Backend):
 
     def check(self, case: Case) -> None:
         super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of keras", mode, COMPILE_MODES)
         engine = option(self, case, "engine")
         if case.precision == "fp64" and engine != "tensorflow":
             raise Unsupported(f"keras promotes double to single precision on {engine}: fp64 runs on its engine tensorflow only")
@@ -182,14 +180,14 @@ class Keras(Backend):
         wait = waits.get(keras.backend.backend(), lambda y: y)
 
         def multiply(size: int) -> Callable[[], None]:
-            a = keras.ops.ones((size, size), NAMES[case.precision])
+            a = keras.ops.ones((size, size), DTYPES[case.precision])
 
             def run() -> None:
                 wait(keras.ops.matmul(a, a))
 
             return run
 
-        return best_rate(multiply, lambda: None, (256, 1024, 2048, 4096))
+        return best_rate(multiply, lambda: None, LARGE_CPU_SIZES)
 
 
 BACKEND = Keras()

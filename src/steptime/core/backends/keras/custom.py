@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
+from steptime.core.reference.optimizers import ADAM_EPSILON, momentum_of
+
 
 def function_layer(function: Callable[..., Any]) -> Any:
     """keras.ops on one or more inputs, as a layer."""
@@ -90,7 +92,7 @@ def optimizer_of(kind: str, rate: float) -> Any:
     import keras
 
     if kind != "adam":
-        return keras.optimizers.SGD(rate, momentum=0.9 if kind == "momentum" else 0.0)
+        return keras.optimizers.SGD(rate, momentum=momentum_of(kind))
 
     class Adam(keras.optimizers.Adam):  # type: ignore[misc]
         """Keras adds epsilon before the bias is corrected, the definition after."""
@@ -99,8 +101,8 @@ def optimizer_of(kind: str, rate: float) -> Any:
             power = keras.ops.power(
                 keras.ops.cast(self.beta_2, variable.dtype), keras.ops.cast(self.iterations + 1, variable.dtype)
             )
-            self.epsilon = 1e-8 * keras.ops.sqrt(1 - power)
+            self.epsilon = ADAM_EPSILON * keras.ops.sqrt(1 - power)
             super().update_step(_each_row_once(gradient), variable, learning_rate)
-            self.epsilon = 1e-8
+            self.epsilon = ADAM_EPSILON
 
     return Adam(rate)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.channels_first import to_channels_first, to_channels_last
+from steptime.core.backends.cpu import ONEDNN_SETS
 from steptime.core.backends.mxnet.layers import build_block
 from steptime.core.backends.mxnet.training import optimizer_of, with_loss
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.backends.peak import LARGE_CPU_SIZES, best_rate
+from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.models.ops import BatchNorm
 from steptime.core.schema import Case
@@ -42,7 +44,7 @@ class MXNetProgram(Program):
         self._net.cast(dtype)
         self._corrections = corrections(graph, case)
         self._load(weights)
-        self._x = mx.nd.array(ordered(inputs), ctx=context, dtype="int32" if graph.input_op.kind == "int" else dtype)
+        self._x = mx.nd.array(to_channels_first(inputs), ctx=context, dtype="int32" if graph.input_op.kind == "int" else dtype)
         self._labels = [mx.nd.array(labels, ctx=context, dtype="int32")] if graph.loss != "l2" else []
         self._per_update = case.batch if graph.loss != "l2" else 1
         self._block = with_loss(self._net, graph)
@@ -63,9 +65,9 @@ class MXNetProgram(Program):
         return self._mx.gluon.Trainer(self._net.collect_params(), optimizer, kvstore=None)
 
     def _load(self, weights: Weights) -> None:
-        for name, (parameter, forth, _) in self._links.items():
-            array = np.ascontiguousarray(forth(weights[name])) / self._corrections.get(name, 1.0)
-            parameter.set_data(self._mx.nd.array(array, dtype=NAMES[self._case.precision]))
+        for name, link in self._links.items():
+            array = np.ascontiguousarray(link.to_framework(weights[name])) / self._corrections.get(name, 1.0)
+            link.target.set_data(self._mx.nd.array(array, dtype=NAMES[self._case.precision]))
 
     def _narrow(self, context: Any) -> None:
         """Products in bf16: in training by the casts that amp.init put around them, in inference by a converted block."""
@@ -86,7 +88,7 @@ class MXNetProgram(Program):
 
     def feed(self, inputs: Array, labels: Array) -> None:
         """Into the arrays that are there, which the static memory of a hybridized block knows; copied when this returns."""
-        self._x[:] = ordered(inputs)
+        self._x[:] = to_channels_first(inputs)
         for array in self._labels:
             array[:] = labels
 
@@ -122,23 +124,18 @@ class MXNetProgram(Program):
             outputs = self._mx.nd.amp_cast(outputs, dtype="float32")
         y: Array = outputs.asnumpy().astype(np.float64)
         self._scale_statistics(-1)
-        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+        return to_channels_last(y)
 
     def _scale_statistics(self, power: int) -> None:
         for name, factor in self._corrections.items():
-            parameter = self._links[name].parameter
+            parameter = self._links[name].target
             parameter.set_data(parameter.data() * factor**power)
 
     def weights(self) -> dict[str, Array]:
         return {
-            name: back(parameter.data().asnumpy().astype(np.float64)) * self._corrections.get(name, 1.0)
-            for name, (parameter, _, back) in self._links.items()
+            name: link.to_graph(link.target.data().asnumpy().astype(np.float64)) * self._corrections.get(name, 1.0)
+            for name, link in self._links.items()
         }
-
-
-def ordered(inputs: Array) -> Array:
-    """Images with their channels first."""
-    return inputs.transpose(0, 3, 1, 2) if inputs.ndim == 4 else inputs
 
 
 def said(problem: Exception) -> str:
@@ -178,6 +175,8 @@ class MXNet(Backend):
     precisions = ("fp64", "fp32", "bf16")
     devices = ("cpu", "cuda")
     options = {"compile": "hybrid"}
+    choices = {"compile": COMPILE_MODES}
+    modules = preloads = ("mxnet",)
     ways = ({"compile": "eager"},)
     looser = dict.fromkeys(
         ("outputs", "weights", "statistics", "outputs_after", "adam"),
@@ -185,18 +184,15 @@ class MXNet(Backend):
     )
     environment_name = "mxnet"
     feeds = True
-    instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_BF16", "AVX512_CORE", "AVX2"))
+    instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ONEDNN_SETS[1:])
     _program: Optional[MXNetProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:
         return {
-            **thread_variables(case.threads),
+            **super().environment(case),
             "MXNET_CPU_WORKER_NTHREADS": "1",
             "MXNET_OMP_MAX_THREADS": str(case.threads),
         }
-
-    def preload(self) -> None:
-        importlib.import_module("mxnet")
 
     def start(self, case: Case) -> None:
         import mxnet as mx
@@ -213,11 +209,7 @@ class MXNet(Backend):
         if case.precision == "fp16" and case.device == "cpu":
             raise Unsupported("mxnet has no matrix product in fp16 on a CPU (FP16 gemm is not implemented there)")
         super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of mxnet", mode, COMPILE_MODES)
-        if case.device == "cuda" and not mx.context.num_gpus():
-            raise Unsupported("this MXNet sees no CUDA device")
+        self.require_devices(case, mx.context.num_gpus() if case.device == "cuda" else 0)
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         self._program = MXNetProgram(graph, case, weights, inputs, labels)
@@ -242,7 +234,7 @@ class MXNet(Backend):
                 a = mx.nd.amp_cast(a, dtype=np.dtype([("bfloat16", np.uint16)]))  # MXNet's name of it
             return lambda: mx.nd.FullyConnected(a, a, num_hidden=size, no_bias=True).wait_to_read()
 
-        return best_rate(multiply, mx.nd.waitall, (256, 1024, 2048, 4096))
+        return best_rate(multiply, mx.nd.waitall, LARGE_CPU_SIZES)
 
 
 BACKEND = MXNet()

@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
 from steptime.core.backends.base import Array
+from steptime.core.backends.translate import Layer, Place
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph, Node
 
-Change = Callable[[Array], Array]
 
-
-def same(array: Array) -> Array:
-    return array
-
-
-class Link(NamedTuple):
-    """Where one of the graph's arrays lies in MXNet, and the ways there and back."""
-
-    parameter: Any
-    forth: Change = same
-    back: Change = same
-
-
-class Layer:
-    """A Gluon block for one node, and the links of its arrays by their names."""
-
-    def __init__(self, block: Any, links: Optional[dict[str, Link]] = None) -> None:
-        self.block = block
-        self.links = links or {}
-
-
-class Site:
-    """Where a layer is built: its operator, the shapes of its inputs, and what it must know of the rest."""
-
+class BlockPlace(Place):
     def __init__(
-        self, graph: Graph, node: Node, batch: int, double: bool, orders: dict[str, Array], built: dict[str, Layer]
+        self, graph: Graph, node: Node, built: dict[str, Layer], orders: dict[str, Array], batch: int, double: bool
     ) -> None:
-        self.op: Any = node.op
-        self.shapes: tuple[ops.Shape, ...] = graph.input_shapes(node)
+        super().__init__(graph, node, built, orders)
         self.batch = batch
         self.double = double
-        self.prefix = re.sub(r"\W", "_", node.name) + "_"
+        self.prefix = self.identifier + "_"
         """of the block's parameters and operators, as a trace shows them"""
-        self.row_order = orders.get(node.inputs[0])
-        self.keeps_order = node.name in orders
-        self.built = built
-        """the layers before, for those that share a parameter of them"""
 
 
 def function_block(
-    site: Site,
+    place: BlockPlace,
     function: Callable[..., Any],
     shapes: Optional[dict[str, ops.Shape]] = None,
     constants: Optional[dict[str, Any]] = None,
@@ -64,7 +35,7 @@ def function_block(
 
     class Function(gluon.HybridBlock):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__(prefix=site.prefix)
+            super().__init__(prefix=place.prefix)
             with self.name_scope():
                 for name, shape in (shapes or {}).items():
                     setattr(self, name, self.params.get(name, shape=shape))
@@ -79,5 +50,5 @@ def function_block(
     return Function()
 
 
-def function_layer(site: Site, function: Callable[..., Any]) -> Layer:
-    return Layer(function_block(site, function))
+def function_layer(place: BlockPlace, function: Callable[..., Any]) -> Layer:
+    return Layer(function_block(place, function))

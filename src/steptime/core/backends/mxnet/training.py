@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from steptime.core.models.graph import Graph
+from steptime.core.reference.optimizers import ADAM_BETAS, ADAM_EPSILON, momentum_of
 
 
 def with_loss(net: Any, graph: Graph) -> Any:
@@ -33,15 +34,16 @@ def optimizer_of(name: str, learning_rate: float) -> Any:
     import mxnet as mx
 
     if name != "adam":
-        return mx.optimizer.SGD(learning_rate=learning_rate, momentum=0.9 if name == "momentum" else 0.0)
+        return mx.optimizer.SGD(learning_rate=learning_rate, momentum=momentum_of(name))
 
     class Adam(mx.optimizer.Adam):  # type: ignore[misc]
         """MXNet adds epsilon before the bias is corrected; scaled so, the same kernel adds it afterwards."""
 
         def update(self, index: int, weight: Any, grad: Any, state: Any) -> None:
             step = self._index_update_count.get(index, self.begin_num_update) + 1
-            self.epsilon = 1e-8 * math.sqrt(1 - self.beta2**step)
+            self.epsilon = ADAM_EPSILON * math.sqrt(1 - self.beta2**step)
             super().update(index, weight, grad, state)
 
     # The kernel rounds the decays to single precision; the correction of the bias must mean the same ones.
-    return Adam(learning_rate=learning_rate, beta1=float(np.float32(0.9)), beta2=float(np.float32(0.999)))
+    beta1, beta2 = (float(np.float32(beta)) for beta in ADAM_BETAS)
+    return Adam(learning_rate=learning_rate, beta1=beta1, beta2=beta2)

@@ -3,65 +3,86 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
 
 import numpy as np
 
 from steptime.core.backends.attention import rotation
+from steptime.core.backends.onnx_export.writer import Writer
+from steptime.core.backends.translate import OperatorTable, Place
 from steptime.core.models import ops
 from steptime.core.models.graph import Node
 
-Shapes = tuple[ops.Shape, ...]
+TABLE = OperatorTable("the ONNX export")
 
 
-def layer_norm(w: Any, op: ops.LayerNorm, node: Node, shapes: Shapes, xs: list[str]) -> str:
+@TABLE.entry(ops.LayerNorm)
+def layer_norm(w: Writer, place: Place, xs: list[str]) -> str:
+    op, node = place.op, place.node
     learned: list[str] = [w.weight(node, "gamma"), w.weight(node, "beta")]
-    return str(w("LayerNormalization", node, [*xs, *learned], epsilon=op.epsilon))
+    return w("LayerNormalization", node, [*xs, *learned], epsilon=op.epsilon)
 
 
-def rms_norm(w: Any, op: ops.RMSNorm, node: Node, shapes: Shapes, xs: list[str]) -> str:
+@TABLE.entry(ops.RMSNorm)
+def rms_norm(w: Writer, place: Place, xs: list[str]) -> str:
+    op, node = place.op, place.node
     squares = w("Mul", node, [*xs, *xs], "squares")
     mean = w("ReduceMean", node, [squares, w.shape(node, "axes", -1)], "mean", keepdims=1)
     root = w("Sqrt", node, [w("Add", node, [mean, w.constant(node, "epsilon", op.epsilon)], "raised")], "root")
-    return str(w("Mul", node, [w("Div", node, [*xs, root], "normed"), w.weight(node, "gamma")]))
+    return w("Mul", node, [w("Div", node, [*xs, root], "normed"), w.weight(node, "gamma")])
 
 
-def embedding(w: Any, op: ops.Embedding, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    return str(w("Gather", node, [w.weight(node, "table"), *xs]))
+@TABLE.entry(ops.Embedding)
+def embedding(w: Writer, place: Place, xs: list[str]) -> str:
+    node = place.node
+    return w("Gather", node, [w.weight(node, "table"), *xs])
 
 
-def tied_dense(w: Any, op: ops.TiedDense, node: Node, shapes: Shapes, xs: list[str]) -> str:
+@TABLE.entry(ops.TiedDense)
+def tied_dense(w: Writer, place: Place, xs: list[str]) -> str:
+    op, node = place.op, place.node
     table = w("Transpose", node, [w.weight(node, "table")], "table", perm=(1, 0))
     product = w("MatMul", node, [*xs, table], "product" if op.bias else "")
-    return str(w("Add", node, [product, w.weight(node, "bias")]) if op.bias else product)
+    return w("Add", node, [product, w.weight(node, "bias")]) if op.bias else product
 
 
-def position_embedding(w: Any, op: ops.PositionEmbedding, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    return str(w("Add", node, [*xs, w.weight(node, "table", lambda a: a[: shapes[0][0]])]))
+@TABLE.entry(ops.PositionEmbedding)
+def position_embedding(w: Writer, place: Place, xs: list[str]) -> str:
+    node = place.node
+    return w("Add", node, [*xs, w.weight(node, "table", lambda a: a[: place.shapes[0][0]])])
 
 
-def segment_embedding(w: Any, op: ops.SegmentEmbedding, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    return str(w("Add", node, [*xs, w.weight(node, "table", lambda a: a[0])]))
+@TABLE.entry(ops.SegmentEmbedding)
+def segment_embedding(w: Writer, place: Place, xs: list[str]) -> str:
+    node = place.node
+    return w("Add", node, [*xs, w.weight(node, "table", lambda a: a[0])])
 
 
-def class_token(w: Any, op: ops.ClassToken, node: Node, shapes: Shapes, xs: list[str]) -> str:
+@TABLE.entry(ops.ClassToken)
+def class_token(w: Writer, place: Place, xs: list[str]) -> str:
+    node = place.node
     token = w.weight(node, "token", lambda a: np.broadcast_to(a, (w.batch, 1, a.size)))
-    return str(w("Concat", node, [token, *xs], axis=1))
+    return w("Concat", node, [token, *xs], axis=1)
 
 
-def tokens(w: Any, op: ops.Tokens, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    height, width, channels = shapes[0]
+@TABLE.entry(ops.Tokens)
+def tokens(w: Writer, place: Place, xs: list[str]) -> str:
+    node = place.node
+    height, width, channels = place.shapes[0]
     rows = w("Reshape", node, [*xs, w.shape(node, "shape", w.batch, channels, height * width)], "rows")
-    return str(w("Transpose", node, [rows], perm=(0, 2, 1)))
+    return w("Transpose", node, [rows], perm=(0, 2, 1))
 
 
-def select(w: Any, op: ops.Select, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    return str(w("Gather", node, [*xs, w.constant(node, "index", op.index, np.int64)], axis=1))
+@TABLE.entry(ops.Select)
+def select(w: Writer, place: Place, xs: list[str]) -> str:
+    op, node = place.op, place.node
+    return w("Gather", node, [*xs, w.constant(node, "index", op.index, np.int64)], axis=1)
 
 
-def attention(w: Any, op: ops.Attention, node: Node, shapes: Shapes, xs: list[str]) -> str:
-    queries, keys, head = op.widths(*shapes)
-    length = shapes[0][0]
+@TABLE.entry(ops.Attention)
+def attention(w: Writer, place: Place, xs: list[str]) -> str:
+    op, node = place.op, place.node
+    queries, keys, head = op.widths(*place.shapes)
+    length = place.shapes[0][0]
     parts = xs if len(xs) == 3 else _split(w, node, xs, (queries, keys, keys))
     q, k, v = (_heads(w, node, x, name, head) for x, name in zip(parts, "qkv"))
     if op.rope_base:
@@ -76,10 +97,10 @@ def attention(w: Any, op: ops.Attention, node: Node, shapes: Shapes, xs: list[st
         scores = w("Add", node, [scores, w.constant(node, "mask", hidden)], "masked")
     mixed = w("MatMul", node, [w("Softmax", node, [scores], "shares", axis=-1), v], "mixed")
     joined = w("Transpose", node, [mixed], "joined", perm=(0, 2, 1, 3))
-    return str(w("Reshape", node, [joined, w.shape(node, "shape", w.batch, length, queries)]))
+    return w("Reshape", node, [joined, w.shape(node, "shape", w.batch, length, queries)])
 
 
-def _split(w: Any, node: Node, xs: list[str], widths: tuple[int, int, int]) -> list[str]:
+def _split(w: Writer, node: Node, xs: list[str], widths: tuple[int, int, int]) -> list[str]:
     from onnx import helper
 
     outs = [f"{node.name}:{name}" for name in ("queries_in", "keys_in", "values_in")]
@@ -87,13 +108,13 @@ def _split(w: Any, node: Node, xs: list[str], widths: tuple[int, int, int]) -> l
     return outs
 
 
-def _heads(w: Any, node: Node, x: str, name: str, head: int) -> str:
+def _heads(w: Writer, node: Node, x: str, name: str, head: int) -> str:
     """(batch, positions, width) to (batch, heads, positions, head width)"""
     split = w("Reshape", node, [x, w.shape(node, f"{name}_shape", 0, 0, -1, head)], f"{name}_split")
-    return str(w("Transpose", node, [split], f"{name}_heads", perm=(0, 2, 1, 3)))
+    return w("Transpose", node, [split], f"{name}_heads", perm=(0, 2, 1, 3))
 
 
-def _turned(w: Any, op: ops.Attention, node: Node, x: str, name: str, length: int, head: int) -> str:
+def _turned(w: Writer, op: ops.Attention, node: Node, x: str, name: str, length: int, head: int) -> str:
     """Rotary embedding: x cos + (-second half, first half) sin."""
     from onnx import helper
 
@@ -102,28 +123,14 @@ def _turned(w: Any, op: ops.Attention, node: Node, x: str, name: str, length: in
     w.nodes.append(helper.make_node("Split", [x], [first, second], first, axis=-1, num_outputs=2))
     swapped = w("Concat", node, [w("Neg", node, [second], f"{name}_minus"), first], f"{name}_swapped", axis=-1)
     parts = [w("Mul", node, [x, cosine], f"{name}_cosine"), w("Mul", node, [swapped, sine], f"{name}_sine")]
-    return str(w("Add", node, parts, f"{name}_turned"))
+    return w("Add", node, parts, f"{name}_turned")
 
 
-def _repeated(w: Any, node: Node, x: str, name: str, sizes: tuple[int, int, int, int]) -> str:
+def _repeated(w: Writer, node: Node, x: str, name: str, sizes: tuple[int, int, int, int]) -> str:
     """Each key and value head for its group of query heads."""
     groups, repeats, length, head = sizes
     if repeats == 1:
         return x
     single = w("Unsqueeze", node, [x, w.shape(node, f"{name}_axis", 2)], f"{name}_single")
     wide = w("Expand", node, [single, w.shape(node, f"{name}_wide", w.batch, groups, repeats, length, head)], f"{name}_wider")
-    return str(w("Reshape", node, [wide, w.shape(node, f"{name}_all", w.batch, groups * repeats, length, head)], f"{name}_rep"))
-
-
-TABLE: dict[type, Callable[..., str]] = {
-    ops.LayerNorm: layer_norm,
-    ops.RMSNorm: rms_norm,
-    ops.Embedding: embedding,
-    ops.TiedDense: tied_dense,
-    ops.PositionEmbedding: position_embedding,
-    ops.SegmentEmbedding: segment_embedding,
-    ops.ClassToken: class_token,
-    ops.Tokens: tokens,
-    ops.Select: select,
-    ops.Attention: attention,
-}
+    return w("Reshape", node, [wide, w.shape(node, f"{name}_all", w.batch, groups * repeats, length, head)], f"{name}_rep")

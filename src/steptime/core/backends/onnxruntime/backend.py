@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, Callable
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
 from steptime.core.backends.onnx_export.export import INPUT, OUTPUT, export, graph_output, natural_input, square_product
 from steptime.core.backends.onnx_export.quantize import quantized
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.backends.peak import CPU_SIZES, best_rate
+from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
 
@@ -84,8 +84,6 @@ def session_options(case: Case) -> Any:
     import onnxruntime
 
     level = option(BACKEND, case, "optimize")
-    if level not in OPTIMIZATIONS:
-        raise UnknownName("optimization of onnxruntime", level, OPTIMIZATIONS)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = case.threads
     options.inter_op_num_threads = 1
@@ -102,16 +100,11 @@ class OnnxRuntime(Backend):
     precisions = ("fp32", "fp16", "int8")
     devices = ("cpu", "cuda")
     options = {"optimize": "all", "spin": True}
+    choices = {"optimize": OPTIMIZATIONS}
     ways = ({"optimize": "none"},)
+    modules = preloads = ("onnxruntime", "onnx")
     environment_name = "onnxruntime"
     feeds = True
-
-    def environment(self, case: Case) -> dict[str, str]:
-        return thread_variables(case.threads)
-
-    def preload(self) -> None:
-        importlib.import_module("onnxruntime")
-        importlib.import_module("onnx")
 
     def start(self, case: Case) -> None:
         import onnxruntime
@@ -124,7 +117,6 @@ class OnnxRuntime(Backend):
         if case.phase == "training":
             raise Unsupported("onnxruntime runs inference only: its training package is no longer made")
         super().check(case)
-        session_options(case)
         if PROVIDERS[case.device] not in onnxruntime.get_available_providers():
             raise Unsupported("this onnxruntime sees no CUDA device")
         if case.device == "cpu" and case.precision == "fp16":
@@ -156,7 +148,7 @@ class OnnxRuntime(Backend):
         def multiply(size: int) -> Callable[[], None]:
             return Bound(square_product(size, dtype), case, np.ones((size, size), dtype)).run
 
-        return best_rate(multiply, lambda: None, (256, 1024, 2048))
+        return best_rate(multiply, lambda: None, CPU_SIZES)
 
 
 BACKEND = OnnxRuntime()

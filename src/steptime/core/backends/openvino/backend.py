@@ -7,9 +7,11 @@ from typing import Any, Callable
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
+from steptime.core.backends.cpu import ONEDNN_LIMITS
 from steptime.core.backends.onnx_export.export import export, graph_output, natural_input, square_product
 from steptime.core.backends.onnx_export.quantize import quantized
+from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
@@ -110,18 +112,13 @@ class OpenVino(Backend):
     name = "openvino"
     phases = ("inference",)
     precisions = ("fp32", "bf16", "fp16", "int8")
+    modules = preloads = ("openvino", "onnx")
     environment_name = "openvino"
     feeds = True
-    instruction_caps = tuple(
-        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-    )
+    instruction_caps = ONEDNN_LIMITS
 
     def environment(self, case: Case) -> dict[str, str]:
-        return {**thread_variables(case.threads), "OPENVINO_TELEMETRY_OPT_OUT": "1"}
-
-    def preload(self) -> None:
-        importlib.import_module("openvino")
-        importlib.import_module("onnx")
+        return {**super().environment(case), "OPENVINO_TELEMETRY_OPT_OUT": "1"}
 
     def start(self, case: Case) -> None:
         importlib.import_module("openvino")
@@ -157,7 +154,7 @@ class OpenVino(Backend):
             requests.append(Request(square_product(size, np.float32), case, np.ones((size, size), np.float32)))
             return requests[-1].run
 
-        return best_rate(multiply, lambda: requests[-1].wait(), (256, 1024, 2048))
+        return best_rate(multiply, lambda: requests[-1].wait(), CPU_SIZES)
 
 
 BACKEND = OpenVino()

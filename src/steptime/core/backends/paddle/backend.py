@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.channels_first import to_channels_first, to_channels_last
+from steptime.core.backends.cpu import ONEDNN_LIMITS
 from steptime.core.backends.paddle.double import cross_entropy
 from steptime.core.backends.paddle.layers import assign, build_network
 from steptime.core.backends.paddle.predictor import Predictor, openmp_threads
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.backends.peak import CPU_SIZES, best_rate
+from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
+from steptime.core.reference.optimizers import MOMENTUM
 from steptime.core.schema import Case
 
 COMPILE_MODES = ("auto", "eager", "static", "predictor")
@@ -24,8 +27,6 @@ MKL_CPU_TYPES = {"auto": "", "avx2": "5", "avx512": "7"}
 def mode_of(case: Case) -> str:
     """What `auto` comes to: dynamic mode for training; the predictor for inference, but for double precision it has not."""
     mode = option(BACKEND, case, "compile")
-    if mode not in COMPILE_MODES:
-        raise UnknownName("compile mode of paddle", mode, COMPILE_MODES)
     if mode != "auto":
         return str(mode)
     return "predictor" if case.phase == "inference" and case.precision != "fp64" else "eager"
@@ -41,7 +42,7 @@ class PaddleProgram(Program):
         paddle.seed(case.seed)
         dtype = "float64" if case.precision == "fp64" else "float32"
         paddle.set_default_dtype(dtype)
-        self._network, self._arrays = build_network(graph, weights, case)
+        self._network, self._links = build_network(graph, weights, case)
         inputs = self._ordered(inputs)
         self._x, self._labels = paddle.to_tensor(inputs), paddle.to_tensor(labels)
         mode = mode_of(case)
@@ -63,7 +64,7 @@ class PaddleProgram(Program):
     def _ordered(self, inputs: Array) -> Array:
         if self._graph.input_op.kind == "float":
             inputs = inputs.astype(self._paddle.get_default_dtype())
-        return np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs
+        return np.ascontiguousarray(to_channels_first(inputs))
 
     def feed(self, inputs: Array, labels: Array) -> None:
         inputs = self._ordered(inputs)
@@ -93,7 +94,7 @@ class PaddleProgram(Program):
         if case.optimizer == "adam":
             return optimizers.Adam(case.learning_rate, parameters=trained)
         if case.optimizer == "momentum":
-            return optimizers.Momentum(case.learning_rate, 0.9, parameters=trained)
+            return optimizers.Momentum(case.learning_rate, MOMENTUM, parameters=trained)
         return optimizers.SGD(case.learning_rate, parameters=trained)
 
     def loss(self) -> Optional[float]:
@@ -101,7 +102,7 @@ class PaddleProgram(Program):
 
     def outputs(self) -> Array:
         y = self._predictor.outputs() if self._predictor else self._dynamic_outputs()
-        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+        return to_channels_last(y)
 
     def _dynamic_outputs(self) -> Array:
         """In inference mode, with the running variances as they are to be read."""
@@ -122,11 +123,10 @@ class PaddleProgram(Program):
         return y
 
     def _tensor(self, name: str) -> Any:
-        owner, attribute, _, _ = self._arrays[name]
-        return getattr(owner, attribute)
+        return getattr(*self._links[name].target)
 
     def weights(self) -> dict[str, Array]:
-        return {name: back(self._tensor(name).astype("float64").numpy()) for name, (_, _, _, back) in self._arrays.items()}
+        return {name: link.to_graph(self._tensor(name).astype("float64").numpy()) for name, link in self._links.items()}
 
     def product_types(self) -> str:
         """Of the convolutions and matrix products that really ran."""
@@ -177,6 +177,9 @@ class Paddle(Backend):
     name = "paddle"
     precisions = ("fp64", "fp32", "bf16")
     options = {"compile": "auto", "mkl": "auto"}
+    choices = {"compile": COMPILE_MODES, "mkl": MKL_CPU_TYPES}
+    modules = ("paddle",)
+    preloads = ("paddle.inference",)
     probe_options = ("compile", "mkl")
     ways = ({"compile": "eager"}, {"compile": "static"})
     looser = dict.fromkeys(
@@ -185,18 +188,13 @@ class Paddle(Backend):
     )
     environment_name = "paddle"
     feeds = True
-    instruction_caps = tuple(
-        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-    )
+    instruction_caps = ONEDNN_LIMITS
     _program: Optional[PaddleProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:
-        variables = {**thread_variables(case.threads), "GLOG_minloglevel": "2"}
+        variables = {**super().environment(case), "GLOG_minloglevel": "2"}
         cpu_type = MKL_CPU_TYPES.get(str(option(self, case, "mkl")), "")
         return {**variables, "MKL_DEBUG_CPU_TYPE": cpu_type} if cpu_type else variables
-
-    def preload(self) -> None:
-        importlib.import_module("paddle.inference")
 
     def start(self, case: Case) -> None:
         import paddle
@@ -206,9 +204,7 @@ class Paddle(Backend):
 
     def check(self, case: Case) -> None:
         super().check(case)
-        mode, mkl = mode_of(case), option(self, case, "mkl")
-        if mkl not in MKL_CPU_TYPES:
-            raise UnknownName("instruction set for paddle's MKL", mkl, MKL_CPU_TYPES)
+        mode = mode_of(case)
         if mode == "predictor" and case.phase == "training":
             raise Unsupported("paddle's predictor does not train; compile=eager or compile=static do")
         if mode == "predictor" and case.precision == "fp64":
@@ -233,9 +229,10 @@ class Paddle(Backend):
 
     def peak_flops(self, case: Case) -> float:
         """Of MKL in dynamic mode and of oneDNN in the predictor: their kernels may differ several times over."""
-        sizes, wait = (256, 1024, 2048), lambda: None
-        best = 0.0 if case.precision == "bf16" else best_rate(partial(mkl_product, case), wait, sizes)
-        return best if case.precision == "fp64" else max(best, best_rate(partial(onednn_product, case), wait, sizes))
+        best = 0.0 if case.precision == "bf16" else best_rate(partial(mkl_product, case), lambda: None, CPU_SIZES)
+        if case.precision == "fp64":
+            return best
+        return max(best, best_rate(partial(onednn_product, case), lambda: None, CPU_SIZES))
 
 
 def mkl_product(case: Case, size: int) -> Callable[[], None]:

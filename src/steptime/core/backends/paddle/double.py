@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from steptime.core.backends.paddle.layer import Arrays, Layer, Place, learned, same
+from steptime.core.backends.paddle.layer import CasePlace, learned
+from steptime.core.backends.translate import Layer, Link
 
 
 def exact(constant: float) -> Any:
@@ -15,7 +16,7 @@ def exact(constant: float) -> Any:
     return paddle.full([1], constant, "float64")
 
 
-def batch_norm(place: Place) -> Layer:
+def batch_norm(place: CasePlace) -> Layer:
     """Paddle's takes epsilon and momentum in single precision."""
     import paddle
 
@@ -49,11 +50,11 @@ def batch_norm(place: Place) -> Layer:
 
     norm = BatchNorm()
     names = ("mean", "variance", *(["gamma"] if op.scale else []), *(["beta"] if op.center else []))
-    arrays: dict[str, Arrays] = {name: (norm, name, same, same) for name in names}
-    return Layer(norm, arrays)
+    links = {name: Link((norm, name)) for name in names}
+    return Layer(norm, links)
 
 
-def layer_norm(place: Place) -> Layer:
+def layer_norm(place: CasePlace) -> Layer:
     """Paddle's takes epsilon in single precision."""
     import paddle
 
@@ -66,7 +67,7 @@ def layer_norm(place: Place) -> Layer:
 
     beta = paddle.create_parameter([width], "float64")
     layer = learned("gamma", (width,), apply, shift=beta)
-    layer.arrays["beta"] = (layer.module, "shift", same, same)
+    layer.links["beta"] = Link((layer.module, "shift"))
     return layer
 
 

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from steptime.core.backends.base import Array
+from steptime.core.backends.translate import Layer, Link, Place
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph, Node
 from steptime.core.schema import Case
 
-Arrays = tuple[Any, str, Callable[[Array], Array], Callable[[Array], Array]]
 
+class CasePlace(Place):
+    """With the batch and the phase of the case."""
 
-class Layer:
-    """A paddle.nn.Layer for one node, and how its arrays map to the graph's: name -> (owner, attribute, to paddle, back)."""
-
-    def __init__(self, module: Any, arrays: Optional[dict[str, Arrays]] = None) -> None:
-        self.module = module
-        self.arrays = arrays or {}
-
-
-class Place:
-    """Where a layer is built: its operator, the shapes of its inputs, the layers before, the case."""
-
-    def __init__(self, graph: Graph, node: Node, case: Case, orders: dict[str, Array], built: dict[str, Layer]) -> None:
-        self.op: Any = node.op
-        self.shapes: tuple[ops.Shape, ...] = graph.input_shapes(node)
+    def __init__(self, graph: Graph, node: Node, built: dict[str, Layer], orders: dict[str, Array], case: Case) -> None:
+        super().__init__(graph, node, built, orders)
         self.batch, self.training = case.batch, case.phase == "training"
-        self.row_order = orders.get(node.inputs[0])
-        """the order in which a flatten before left the values, if not the graph's"""
-        self.to_last = node.name not in orders
-        """whether a flatten must bring the channels to the end itself"""
-        self.built = built
-
-
-def same(array: Array) -> Array:
-    return array
 
 
 def function_layer(function: Callable[..., Any], **constants: Any) -> Layer:
@@ -65,5 +46,5 @@ def learned(name: str, shape: ops.Shape, function: Callable[..., Any], **constan
 
     parameter = paddle.create_parameter(list(shape), paddle.get_default_dtype())
     layer = function_layer(function, weight=parameter, **constants)
-    layer.arrays = {name: (layer.module, "weight", same, same)}
+    layer.links = {name: Link((layer.module, "weight"))}
     return layer

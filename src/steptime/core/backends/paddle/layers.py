@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import functools
+from operator import add as plus
+from typing import Any
 
 import numpy as np
 
 from steptime.core.backends.base import Weights
-from steptime.core.backends.channels_first import row_orders
+from steptime.core.backends.channels_first import CONV_KERNEL, channel_axis, dense_rows, row_orders
 from steptime.core.backends.paddle import double, sequence
-from steptime.core.backends.paddle.layer import Arrays, Layer, Place, function_layer, same
+from steptime.core.backends.paddle.layer import CasePlace, function_layer
+from steptime.core.backends.translate import Layer, Link, OperatorTable, all_links, build_layers, walk
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
+
+TABLE = OperatorTable("paddle", sequence.TABLE)
 
 
 def four(pads: tuple[ops.Pair, ops.Pair]) -> list[int]:
@@ -21,7 +26,8 @@ def four(pads: tuple[ops.Pair, ops.Pair]) -> list[int]:
     return [*pads[0], *pads[1]]
 
 
-def conv2d(place: Place) -> Layer:
+@TABLE.entry(ops.Conv2d)
+def conv2d(place: CasePlace) -> Layer:
     import paddle
 
     op, (x,) = place.op, place.shapes
@@ -37,10 +43,10 @@ def conv2d(place: Place) -> Layer:
         op.groups,
         bias_attr=None if op.bias else False,
     )
-    arrays: dict[str, Arrays] = {"kernel": (conv, "weight", lambda a: a.transpose(3, 2, 0, 1), lambda a: a.transpose(2, 3, 1, 0))}
+    links = {"kernel": Link((conv, "weight"), *CONV_KERNEL)}
     if op.bias:
-        arrays["bias"] = (conv, "bias", same, same)
-    return Layer(conv, arrays)
+        links["bias"] = Link((conv, "bias"))
+    return Layer(conv, links)
 
 
 def rounding(op: ops.Pool, x: ops.Shape) -> bool:
@@ -53,7 +59,8 @@ def rounding(op: ops.Pool, x: ops.Shape) -> bool:
     raise Unsupported(f"paddle has no {type(op).__name__} of {kernel} over {x[:2]} with padding {pads} that ends at {size}")
 
 
-def max_pool(place: Place) -> Layer:
+@TABLE.entry(ops.MaxPool)
+def max_pool(place: CasePlace) -> Layer:
     import paddle
 
     op, (x,) = place.op, place.shapes
@@ -62,7 +69,8 @@ def max_pool(place: Place) -> Layer:
     return function_layer(lambda x: paddle.nn.functional.max_pool2d(x, kernel, strides, four(pads), ceil_mode=ceil))
 
 
-def avg_pool(place: Place) -> Layer:
+@TABLE.entry(ops.AvgPool)
+def avg_pool(place: CasePlace) -> Layer:
     import paddle
 
     op, (x,) = place.op, place.shapes
@@ -74,29 +82,29 @@ def avg_pool(place: Place) -> Layer:
     return function_layer(lambda x: pool(x, kernel, strides, four(pads), ceil_mode=ceil, exclusive=exclusive))
 
 
-def global_avg_pool(place: Place) -> Layer:
+@TABLE.entry(ops.GlobalAvgPool)
+def global_avg_pool(place: CasePlace) -> Layer:
     import paddle
 
     pool = paddle.nn.functional.adaptive_avg_pool2d
     return function_layer(lambda x: pool(x, 1).flatten(1))
 
 
-def dense(place: Place) -> Layer:
+@TABLE.entry(ops.Dense)
+def dense(place: CasePlace) -> Layer:
     """Its weight is (in, out), as the graph's."""
     import paddle
 
-    op, order = place.op, place.row_order
+    op = place.op
     linear = paddle.nn.Linear(place.shapes[0][-1], op.units, bias_attr=None if op.bias else False)
-    arrays: dict[str, Arrays] = {"kernel": (linear, "weight", same, same)}
-    if order is not None:
-        back = np.argsort(order)
-        arrays["kernel"] = (linear, "weight", lambda a: a[order], lambda a: a[back])
+    links = {"kernel": Link((linear, "weight"), *dense_rows(place.row_order))}
     if op.bias:
-        arrays["bias"] = (linear, "bias", same, same)
-    return Layer(linear, arrays)
+        links["bias"] = Link((linear, "bias"))
+    return Layer(linear, links)
 
 
-def batch_norm(place: Place) -> Layer:
+@TABLE.entry(ops.BatchNorm)
+def batch_norm(place: CasePlace) -> Layer:
     """Paddle keeps the biased running variance. The other is larger by a constant factor, by which ours is read and written:
     both follow the same rule from step to step, and the step itself stays Paddle's own.
     """
@@ -111,18 +119,19 @@ def batch_norm(place: Place) -> Layer:
     norm = make(x[-1], op.momentum, op.epsilon, **used, **layout)
     count = place.batch * int(np.prod(x[:-1], dtype=np.int64))
     factor = count / max(count - 1, 1) if place.training else 1.0
-    arrays: dict[str, Arrays] = {
-        "mean": (norm, "_mean", same, same),
-        "variance": (norm, "_variance", lambda a: a.astype(np.float64) / factor, lambda a: a * factor),
+    links = {
+        "mean": Link((norm, "_mean")),
+        "variance": Link((norm, "_variance"), lambda a: a.astype(np.float64) / factor, lambda a: a * factor),
     }
     if op.scale:
-        arrays["gamma"] = (norm, "weight", same, same)
+        links["gamma"] = Link((norm, "weight"))
     if op.center:
-        arrays["beta"] = (norm, "bias", same, same)
-    return Layer(norm, arrays)
+        links["beta"] = Link((norm, "bias"))
+    return Layer(norm, links)
 
 
-def lrn(place: Place) -> Layer:
+@TABLE.entry(ops.LRN)
+def lrn(place: CasePlace) -> Layer:
     """Paddle takes the mean of the squares, the graph their sum."""
     import paddle
 
@@ -131,7 +140,8 @@ def lrn(place: Place) -> Layer:
     return function_layer(lambda x: norm(x, size, op.alpha * size, op.beta, op.bias))
 
 
-def activation(place: Place) -> Layer:
+@TABLE.entry(ops.Activation)
+def activation(place: CasePlace) -> Layer:
     import paddle
 
     f, kind = paddle.nn.functional, place.op.kind
@@ -141,29 +151,27 @@ def activation(place: Place) -> Layer:
     return function_layer({"relu": f.relu, "relu6": f.relu6, "tanh": f.tanh, "sigmoid": f.sigmoid, "silu": f.silu}[kind])
 
 
-def dropout(place: Place) -> Layer:
+@TABLE.entry(ops.Dropout)
+def dropout(place: CasePlace) -> Layer:
     import paddle
 
     return Layer(paddle.nn.Dropout(place.op.rate))
 
 
-def flatten(place: Place) -> Layer:
-    if len(place.shapes[0]) == 3 and place.to_last:
+@TABLE.entry(ops.Flatten)
+def flatten(place: CasePlace) -> Layer:
+    if len(place.shapes[0]) == 3 and not place.keeps_order:
         return function_layer(lambda x: x.transpose((0, 2, 3, 1)).flatten(1))
     return function_layer(lambda x: x.flatten(1))
 
 
-def add(place: Place) -> Layer:
-    def total(first: Any, second: Any, *rest: Any) -> Any:
-        out = first + second
-        for x in rest:
-            out = out + x
-        return out
-
-    return function_layer(total)
+@TABLE.entry(ops.Add)
+def add(place: CasePlace) -> Layer:
+    return function_layer(lambda *xs: functools.reduce(plus, xs))
 
 
-def multiply(place: Place) -> Layer:
+@TABLE.entry(ops.Multiply)
+def multiply(place: CasePlace) -> Layer:
     x, y = place.shapes
     if x == y:
         return function_layer(lambda a, b: a * b)
@@ -172,13 +180,15 @@ def multiply(place: Place) -> Layer:
     return function_layer(lambda a, b: a * b.reshape((place.batch, 1, -1)))
 
 
-def scale(place: Place) -> Layer:
+@TABLE.entry(ops.Scale)
+def scale(place: CasePlace) -> Layer:
     import paddle
 
     return function_layer(lambda x: paddle.scale(x, place.op.factor))
 
 
-def pad(place: Place) -> Layer:
+@TABLE.entry(ops.Pad)
+def pad(place: CasePlace) -> Layer:
     """Cropping, which Paddle's pad has not, by a slice. Channels are padded as the depth of a volume of one channel:
     the general pad, which takes all four axes, corrupts memory in the predictor (3.3.1).
     """
@@ -201,68 +211,39 @@ def pad(place: Place) -> Layer:
     return function_layer(apply)
 
 
-def concat(place: Place) -> Layer:
+@TABLE.entry(ops.Concat)
+def concat(place: CasePlace) -> Layer:
     import paddle
 
-    axis = 1 if len(place.shapes[0]) == 3 else -1
+    axis = channel_axis(place.shapes[0])
     return function_layer(lambda *xs: paddle.concat(xs, axis))
 
 
-TABLE: dict[type, Callable[[Place], Layer]] = {
-    ops.Conv2d: conv2d,
-    ops.MaxPool: max_pool,
-    ops.AvgPool: avg_pool,
-    ops.GlobalAvgPool: global_avg_pool,
-    ops.Dense: dense,
-    ops.BatchNorm: batch_norm,
-    ops.LRN: lrn,
-    ops.Activation: activation,
-    ops.Dropout: dropout,
-    ops.Flatten: flatten,
-    ops.Add: add,
-    ops.Multiply: multiply,
-    ops.Scale: scale,
-    ops.Pad: pad,
-    ops.Concat: concat,
-    **sequence.TABLE,
-}
-
-
-def build_network(graph: Graph, weights: Weights, case: Case) -> tuple[Any, dict[str, Arrays]]:
-    """The paddle.nn.Layer, and for each of the graph's arrays its tensor and the ways there and back."""
+def build_network(graph: Graph, weights: Weights, case: Case) -> tuple[Any, dict[str, Link]]:
+    """The paddle.nn.Layer, and the links of the graph's arrays to (owner, attribute) of its tensors."""
     import paddle
 
     orders = row_orders(graph)
-    built: dict[str, Layer] = {}
-    arrays: dict[str, Arrays] = {}
-    for node in graph.nodes[1:]:
-        make = TABLE.get(type(node.op))
-        if make is None:
-            raise Unsupported(f"paddle has no operator {type(node.op).__name__}")
-        built[node.name] = make(Place(graph, node, case, orders, built))
-        arrays.update({f"{node.name}/{name}": entry for name, entry in built[node.name].arrays.items()})
-    for name, (owner, attribute, forth, _) in arrays.items():
-        assign(getattr(owner, attribute), forth(weights[name]))
-    steps = [(node.name, node.inputs, built[node.name].module) for node in graph.nodes[1:]]
+    layers: dict[str, Layer] = build_layers(graph, TABLE, lambda node, built: CasePlace(graph, node, built, orders, case))
+    links = all_links(layers)
+    for name, link in links.items():
+        assign(getattr(*link.target), link.to_framework(weights[name]))
 
     class Network(paddle.nn.Layer):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
-            for i, (_, _, module) in enumerate(steps):
-                self.add_sublayer(f"layer{i}", module)
+            for i, layer in enumerate(layers.values()):
+                self.add_sublayer(f"layer{i}", layer.module)
 
         @paddle.jit.not_to_static  # type: ignore[untyped-decorator]
         def run(self, x: Any) -> Any:
             """Nothing here depends on values: tracing sees plain calls, and no source needs to be rewritten."""
-            values = {graph.input.name: x}
-            for name, inputs, module in steps:
-                values[name] = module(*[values[i] for i in inputs])
-            return values[graph.output]
+            return walk(graph, x, lambda node, inputs: layers[node.name].module(*inputs))
 
         def forward(self, x: Any) -> Any:
             return self.run(x)
 
-    return Network(), arrays
+    return Network(), links
 
 
 def assign(tensor: Any, array: Any) -> None:

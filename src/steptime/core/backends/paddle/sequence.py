@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from typing import Any
 
-import numpy as np
-
-from steptime.core.backends.attention import rotation
+from steptime.core.backends.attention import causal_mask, rotation
 from steptime.core.backends.paddle import double
-from steptime.core.backends.paddle.layer import Layer, Place, function_layer, learned, same
+from steptime.core.backends.paddle.layer import CasePlace, function_layer, learned
+from steptime.core.backends.translate import Layer, Link, OperatorTable
 from steptime.core.models import ops
 
+TABLE = OperatorTable("paddle")
 
-def layer_norm(place: Place) -> Layer:
+
+@TABLE.entry(ops.LayerNorm)
+def layer_norm(place: CasePlace) -> Layer:
     import paddle
 
     if paddle.get_default_dtype() == "float64":
         return double.layer_norm(place)
     norm = paddle.nn.LayerNorm(place.shapes[0][-1], place.op.epsilon)
-    return Layer(norm, {"gamma": (norm, "weight", same, same), "beta": (norm, "bias", same, same)})
+    return Layer(norm, {"gamma": Link((norm, "weight")), "beta": Link((norm, "bias"))})
 
 
-def rms_norm(place: Place) -> Layer:
+@TABLE.entry(ops.RMSNorm)
+def rms_norm(place: CasePlace) -> Layer:
     """Written out: Paddle's own runs on GPUs only."""
     import paddle
 
@@ -34,14 +37,16 @@ def rms_norm(place: Place) -> Layer:
     return learned("gamma", place.shapes[0][-1:], apply)
 
 
-def embedding(place: Place) -> Layer:
+@TABLE.entry(ops.Embedding)
+def embedding(place: CasePlace) -> Layer:
     import paddle
 
     table = paddle.nn.Embedding(place.op.vocabulary, place.op.units)
-    return Layer(table, {"table": (table, "weight", same, same)})
+    return Layer(table, {"table": Link((table, "weight"))})
 
 
-def tied_dense(place: Place) -> Layer:
+@TABLE.entry(ops.TiedDense)
+def tied_dense(place: CasePlace) -> Layer:
     import paddle
 
     table = place.built[place.op.embedding].module.weight
@@ -50,16 +55,19 @@ def tied_dense(place: Place) -> Layer:
     return function_layer(lambda x, t: paddle.matmul(x, t, transpose_y=True), table=table)
 
 
-def position_embedding(place: Place) -> Layer:
+@TABLE.entry(ops.PositionEmbedding)
+def position_embedding(place: CasePlace) -> Layer:
     length, width = place.shapes[0]
     return learned("table", (place.op.positions, width), lambda x, table: x + table[:length])
 
 
-def segment_embedding(place: Place) -> Layer:
+@TABLE.entry(ops.SegmentEmbedding)
+def segment_embedding(place: CasePlace) -> Layer:
     return learned("table", (place.op.segments, place.shapes[0][1]), lambda x, table: x + table[0])
 
 
-def class_token(place: Place) -> Layer:
+@TABLE.entry(ops.ClassToken)
+def class_token(place: CasePlace) -> Layer:
     import paddle
 
     width = place.shapes[0][1]
@@ -70,15 +78,18 @@ def class_token(place: Place) -> Layer:
     return learned("token", (width,), apply)
 
 
-def tokens(place: Place) -> Layer:
+@TABLE.entry(ops.Tokens)
+def tokens(place: CasePlace) -> Layer:
     return function_layer(lambda x: x.flatten(2).transpose((0, 2, 1)))
 
 
-def select(place: Place) -> Layer:
+@TABLE.entry(ops.Select)
+def select(place: CasePlace) -> Layer:
     return function_layer(lambda x: x[:, place.op.index])
 
 
-def attention(place: Place) -> Layer:
+@TABLE.entry(ops.Attention)
+def attention(place: CasePlace) -> Layer:
     """Written out: Paddle's fused attention runs on GPUs only. The query heads that share keys are rows of one product."""
     import paddle
 
@@ -86,7 +97,7 @@ def attention(place: Place) -> Layer:
     queries, keys, head = op.widths(*place.shapes)
     constants = dict(zip(("cosine", "sine"), rotation(op.rope_base, length, head))) if op.rope_base else {}
     if op.causal:
-        constants["mask"] = np.where(np.tri(length, dtype=bool), 0, -np.inf)
+        constants["mask"] = causal_mask(length)
 
     def heads(x: Any) -> Any:
         return x.reshape((batch, length, -1, head)).transpose((0, 2, 1, 3))
@@ -115,17 +126,3 @@ def _turned(x: Any, cosine: Any, sine: Any) -> Any:
 
     first, second = paddle.split(x, 2, -1)
     return x * cosine + paddle.concat((-second, first), -1) * sine
-
-
-TABLE: dict[type, Callable[[Place], Layer]] = {
-    ops.LayerNorm: layer_norm,
-    ops.RMSNorm: rms_norm,
-    ops.Embedding: embedding,
-    ops.TiedDense: tied_dense,
-    ops.PositionEmbedding: position_embedding,
-    ops.SegmentEmbedding: segment_embedding,
-    ops.ClassToken: class_token,
-    ops.Tokens: tokens,
-    ops.Select: select,
-    ops.Attention: attention,
-}

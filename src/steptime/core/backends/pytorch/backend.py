@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from datetime import timedelta
 from functools import partial
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, RankInfo, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, RankInfo, Weights, option
+from steptime.core.backends.channels_first import to_channels_last
+from steptime.core.backends.cpu import ONEDNN_LIMITS, set_torch_threads
+from steptime.core.backends.peak import CUDA_SIZES, LARGE_CPU_SIZES, best_rate
+from steptime.core.backends.precision import DTYPES, NARROW, is_mixed
 from steptime.core.backends.pytorch.layers import build_module
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
+from steptime.core.reference.optimizers import momentum_of
 from steptime.core.schema import Case
 
 LAYOUTS = ("auto", "channels_last", "contiguous")
 COMPILE_MODES = ("", "default", "reduce-overhead", "max-autotune")
-ONEDNN_SETS = ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
 
 
 def dtype_of(precision: str) -> Any:
     import torch
 
-    return {"fp64": torch.float64, "bf16": torch.bfloat16, "fp16": torch.float16}.get(precision, torch.float32)
+    return getattr(torch, DTYPES[precision])
 
 
 class TorchProgram(Program):
@@ -36,7 +39,7 @@ class TorchProgram(Program):
         torch.manual_seed(case.seed)  # of dropout
         image = len(graph.input.shape) == 3
         channels_last = image and use_channels_last(case)
-        self._module, self._arrays = build_module(graph, weights, channels_last)
+        self._module, self._links = build_module(graph, weights, channels_last)
         dtype = dtype_of(case.precision)
         whole = dtype if case.phase == "inference" or case.precision == "fp64" else torch.float32
         layout = {"memory_format": torch.channels_last} if channels_last else {}
@@ -54,11 +57,10 @@ class TorchProgram(Program):
         self._call = torch.compile(self._module, mode=mode) if mode else self._module
         if case.replicas > 1 and case.phase == "training":
             self._call = torch.nn.parallel.DistributedDataParallel(self._module)
-        mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
         self._autocast: Callable[[], Any] = contextlib.nullcontext
-        if mixed:
+        if is_mixed(case):
             self._autocast = lambda: torch.autocast(case.device, dtype)
-        self._scaler = torch.amp.GradScaler(case.device, enabled=mixed and case.precision == "fp16")
+        self._scaler = torch.amp.GradScaler(case.device, enabled=is_mixed(case) and case.precision == "fp16")
         if case.phase == "training":
             self._optimizer = self._make_optimizer()
             self.step = self._train if not self._scaler.is_enabled() else self._train_scaled  # type: ignore[method-assign]
@@ -104,8 +106,7 @@ class TorchProgram(Program):
             return torch.optim.Adam(trainable, case.learning_rate, fused=True)
         if case.optimizer == "none":
             return NoUpdate(trainable)
-        momentum = 0.9 if case.optimizer == "momentum" else 0.0
-        return torch.optim.SGD(trainable, case.learning_rate, momentum, fused=True)
+        return torch.optim.SGD(trainable, case.learning_rate, momentum_of(case.optimizer), fused=True)
 
     def wait(self) -> None:
         if self._case.device == "cuda":
@@ -120,16 +121,10 @@ class TorchProgram(Program):
         with self._torch.inference_mode():
             y = self._module(self._x).double().cpu()
         self._module.train(was)
-        if y.ndim == 4:
-            y = y.permute(0, 2, 3, 1)
-        array: Array = y.numpy()
-        return array
+        return to_channels_last(y.numpy())
 
     def weights(self) -> dict[str, Array]:
-        return {
-            name: back(getattr(owner, attribute).detach().double().cpu().numpy())
-            for name, (owner, attribute, _, back) in self._arrays.items()
-        }
+        return {name: link.to_graph(getattr(*link.target).detach().double().cpu().numpy()) for name, link in self._links.items()}
 
     def device_peak_bytes(self) -> Optional[int]:
         return int(self._torch.cuda.max_memory_allocated()) if self._case.device == "cuda" else None
@@ -151,8 +146,6 @@ class NoUpdate:
 
 def use_channels_last(case: Case) -> bool:
     layout = option(BACKEND, case, "layout")
-    if layout not in LAYOUTS:
-        raise UnknownName("layout", layout, LAYOUTS)
     if layout != "auto":
         return bool(layout == "channels_last")
     return case.device == "cpu" or case.precision in ("bf16", "fp16")
@@ -163,42 +156,31 @@ class PyTorch(Backend):
     precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
     devices = ("cpu", "cuda")
     options = {"layout": "auto", "compile": ""}
+    choices = {"layout": LAYOUTS, "compile": COMPILE_MODES}
+    modules = ("torch",)
+    preloads = ("torch._dynamo",)  # torch itself, and what the first optimiser would import a second later
     environment_name = "pytorch"
     ways = ({"layout": "contiguous"}, {"compile": "default"})
     feeds = True
     replicates = True
-    instruction_caps = tuple(
-        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-    )
+    instruction_caps = ONEDNN_LIMITS
 
     def environment(self, case: Case) -> dict[str, str]:
-        return {**thread_variables(case.threads), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}
-
-    def preload(self) -> None:
-        importlib.import_module("torch._dynamo")  # torch itself, and what the first optimiser would import a second later
+        return {**super().environment(case), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}
 
     def start(self, case: Case) -> None:
         import torch
 
-        torch.set_num_threads(case.threads)
-        torch.set_num_interop_threads(1)
+        set_torch_threads(case.threads)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
 
     def check(self, case: Case) -> None:
         import torch
 
         super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of pytorch", mode, [m for m in COMPILE_MODES if m])
-        if case.replicas > 1 and mode:
+        if case.replicas > 1 and option(self, case, "compile"):
             raise Unsupported("pytorch does not compile where several ranks train one model here")
-        if case.device == "cuda" and torch.cuda.is_available() and torch.cuda.device_count() < case.devices:
-            raise Unsupported(f"this PyTorch sees {torch.cuda.device_count()} CUDA devices, not {case.devices}")
-        if case.device == "cuda" and not torch.cuda.is_available():
-            raise Unsupported("this PyTorch sees no CUDA device")
-        if case.device == "cpu" and case.precision == "tf32":
-            raise Unsupported("tf32 exists on CUDA devices only")
+        self.require_devices(case, torch.cuda.device_count() if torch.cuda.is_available() else 0)
 
     def join(self, case: Case, info: RankInfo) -> None:
         """NCCL between GPUs, gloo between CPUs. Each rank draws other numbers for dropout, as one process would."""
@@ -247,9 +229,9 @@ class PyTorch(Backend):
 
         cuda = case.device == "cuda"
         wait: Callable[[], None] = torch.cuda.synchronize if cuda else lambda: None
-        sizes = (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096)
-        ways = (False,) if case.precision in ("fp64", "fp32", "tf32") else (False, True)
-        return max(best_rate(partial(multiply, transposed=way), wait, sizes) for way in ways)
+        sizes = CUDA_SIZES if cuda else LARGE_CPU_SIZES
+        transpositions = (False, True) if case.precision in NARROW else (False,)
+        return max(best_rate(partial(multiply, transposed=transposed), wait, sizes) for transposed in transpositions)
 
 
 BACKEND = PyTorch()

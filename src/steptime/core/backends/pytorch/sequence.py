@@ -5,52 +5,64 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from steptime.core.backends.attention import rotation
-from steptime.core.backends.pytorch.layer import Hint, Layer, function_module, same
+from steptime.core.backends.pytorch.layer import TorchPlace, function_module
+from steptime.core.backends.translate import Layer, Link, OperatorTable
 from steptime.core.models import ops
 
+TABLE = OperatorTable("pytorch")
 
-def layer_norm(op: ops.LayerNorm, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+
+@TABLE.entry(ops.LayerNorm)
+def layer_norm(place: TorchPlace) -> Layer:
     import torch
 
-    norm = torch.nn.LayerNorm(shapes[0][-1], op.epsilon)
-    return Layer(norm, {"gamma": (norm, "weight", same, same), "beta": (norm, "bias", same, same)})
+    norm = torch.nn.LayerNorm(place.shapes[0][-1], place.op.epsilon)
+    return Layer(norm, {"gamma": Link((norm, "weight")), "beta": Link((norm, "bias"))})
 
 
-def rms_norm(op: ops.RMSNorm, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.RMSNorm)
+def rms_norm(place: TorchPlace) -> Layer:
     import torch
 
-    norm = torch.nn.RMSNorm(shapes[0][-1], op.epsilon)
-    return Layer(norm, {"gamma": (norm, "weight", same, same)})
+    norm = torch.nn.RMSNorm(place.shapes[0][-1], place.op.epsilon)
+    return Layer(norm, {"gamma": Link((norm, "weight"))})
 
 
-def embedding(op: ops.Embedding, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.Embedding)
+def embedding(place: TorchPlace) -> Layer:
     import torch
 
+    op = place.op
     table = torch.nn.Embedding(op.vocabulary, op.units)
-    return Layer(table, {"table": (table, "weight", same, same)})
+    return Layer(table, {"table": Link((table, "weight"))})
 
 
-def tied_dense(op: ops.TiedDense, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.TiedDense)
+def tied_dense(place: TorchPlace) -> Layer:
     import torch
 
-    linear = torch.nn.Linear(shapes[0][-1], op.units, op.bias)
-    linear.weight = hint.built[op.embedding].module.weight
-    return Layer(linear, {"bias": (linear, "bias", same, same)} if op.bias else {})
+    op = place.op
+    linear = torch.nn.Linear(place.shapes[0][-1], op.units, op.bias)
+    linear.weight = place.built[op.embedding].module.weight
+    return Layer(linear, {"bias": Link((linear, "bias"))} if op.bias else {})
 
 
-def position_embedding(op: ops.PositionEmbedding, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
-    length, width = shapes[0]
-    return _learned("table", (op.positions, width), lambda x, table: x + table[:length])
+@TABLE.entry(ops.PositionEmbedding)
+def position_embedding(place: TorchPlace) -> Layer:
+    length, width = place.shapes[0]
+    return _learned("table", (place.op.positions, width), lambda x, table: x + table[:length])
 
 
-def segment_embedding(op: ops.SegmentEmbedding, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
-    return _learned("table", (op.segments, shapes[0][1]), lambda x, table: x + table[0])
+@TABLE.entry(ops.SegmentEmbedding)
+def segment_embedding(place: TorchPlace) -> Layer:
+    return _learned("table", (place.op.segments, place.shapes[0][1]), lambda x, table: x + table[0])
 
 
-def class_token(op: ops.ClassToken, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.ClassToken)
+def class_token(place: TorchPlace) -> Layer:
     import torch
 
-    return _learned("token", shapes[0][1:], lambda x, token: torch.cat([token.expand(x.shape[0], 1, -1), x], 1))
+    return _learned("token", place.shapes[0][1:], lambda x, token: torch.cat([token.expand(x.shape[0], 1, -1), x], 1))
 
 
 def _learned(name: str, shape: ops.Shape, function: Callable[[Any, Any], Any]) -> Layer:
@@ -66,28 +78,33 @@ def _learned(name: str, shape: ops.Shape, function: Callable[[Any, Any], Any]) -
             return function(x, self.weight)
 
     module = Learned()
-    return Layer(module, {name: (module, "weight", same, same)})
+    return Layer(module, {name: Link((module, "weight"))})
 
 
-def tokens(op: ops.Tokens, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.Tokens)
+def tokens(place: TorchPlace) -> Layer:
     return Layer(function_module(lambda x: x.flatten(2).transpose(1, 2)))
 
 
-def select(op: ops.Select, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
-    return Layer(function_module(lambda x: x[:, op.index]))
+@TABLE.entry(ops.Select)
+def select(place: TorchPlace) -> Layer:
+    index = place.op.index
+    return Layer(function_module(lambda x: x[:, index]))
 
 
-def attention(op: ops.Attention, shapes: tuple[ops.Shape, ...], hint: Hint) -> Layer:
+@TABLE.entry(ops.Attention)
+def attention(place: TorchPlace) -> Layer:
     import torch
 
-    queries, keys, head = op.widths(*shapes)
+    op = place.op
+    queries, keys, head = op.widths(*place.shapes)
     attend = torch.nn.functional.scaled_dot_product_attention
     grouped = {"enable_gqa": True} if op.groups != op.heads else {}
 
     class Attention(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
-            self.turn = _rotation(op.rope_base, shapes[0][0], head) if op.rope_base else torch.nn.Identity()
+            self.turn = _rotation(op.rope_base, place.shapes[0][0], head) if op.rope_base else torch.nn.Identity()
 
         def forward(self, *inputs: Any) -> Any:
             parts = inputs if len(inputs) == 3 else inputs[0].split((queries, keys, keys), -1)
@@ -113,17 +130,3 @@ def _rotation(base: float, length: int, head: int) -> Any:
             return x * self.cosine + torch.cat((-second, first), -1) * self.sine
 
     return Rotation()
-
-
-TABLE: dict[type, Callable[[Any, tuple[ops.Shape, ...], Any], Layer]] = {
-    ops.LayerNorm: layer_norm,
-    ops.RMSNorm: rms_norm,
-    ops.Embedding: embedding,
-    ops.TiedDense: tied_dense,
-    ops.PositionEmbedding: position_embedding,
-    ops.SegmentEmbedding: segment_embedding,
-    ops.ClassToken: class_token,
-    ops.Tokens: tokens,
-    ops.Select: select,
-    ops.Attention: attention,
-}

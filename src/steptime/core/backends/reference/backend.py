@@ -7,7 +7,8 @@ from typing import Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
+from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.models.graph import Graph
 from steptime.core.reference.network import Network
 from steptime.core.schema import Case
@@ -61,7 +62,7 @@ class Reference(Backend):
             out = np.empty_like(a)
             return lambda: np.matmul(a, a, out)
 
-        return best_rate(multiply, lambda: None, (256, 1024, 2048))
+        return best_rate(multiply, lambda: None, CPU_SIZES)
 
 
 BACKEND = Reference()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
-from steptime.core.backends.tensorflow.layer import Pass, Place
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.cpu import ONEDNN_LIMITS, set_tensorflow_threads, tensorflow_variables
+from steptime.core.backends.peak import CUDA_SIZES, LARGE_CPU_SIZES, best_rate
+from steptime.core.backends.precision import DTYPES, is_mixed
+from steptime.core.backends.tensorflow.layer import Layer, Pass, VariablePlace
 from steptime.core.backends.tensorflow.layers import TABLE, stored_shape
 from steptime.core.backends.tensorflow.training import LossScale, Optimizer, loss_of
-from steptime.core.errors import UnknownName, Unsupported
+from steptime.core.backends.translate import build_layers, walk
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case
@@ -24,7 +26,7 @@ PRODUCTS = ("Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2", "Batch
 def dtype_of(precision: str) -> Any:
     import tensorflow as tf
 
-    return {"fp64": tf.float64, "bf16": tf.bfloat16, "fp16": tf.float16}.get(precision, tf.float32)
+    return tf.as_dtype(DTYPES[precision])
 
 
 def device_of(case: Case) -> str:
@@ -43,7 +45,9 @@ class TensorFlowProgram(Program):
         with tf.device(device_of(case)):
             self._count = tf.Variable(0, dtype=tf.int64, trainable=False)
             self._variables = {name: self._variable(name, array) for name, array in weights.items()}
-            self._layers = [self._layer(node) for node in graph.nodes[1:]]
+            self._layers: dict[str, Layer] = build_layers(
+                graph, TABLE, lambda node, built: VariablePlace(graph, node, case, self._variables, self._dtype)
+            )
             self._x = tf.constant(inputs) if graph.input_op.kind == "int" else tf.cast(tf.constant(inputs), self._dtype)
             self._labels = tf.constant(labels)
             if case.data != "synthetic":  # a traced function keeps constants for ever
@@ -68,18 +72,9 @@ class TensorFlowProgram(Program):
         shape = stored_shape(node.op, self._graph.input_shapes(node), parameter)
         return tf.Variable(tf.cast(tf.constant(array.reshape(shape)), dtype), trainable=parameter.trainable)
 
-    def _layer(self, node: Any) -> tuple[str, tuple[str, ...], Any]:
-        make = TABLE.get(type(node.op))
-        if make is None:
-            raise Unsupported(f"tensorflow has no operator {type(node.op).__name__}")
-        return node.name, node.inputs, make(Place(self._graph, node, self._case, self._variables, self._dtype))
-
     def _forward(self, training: bool) -> Any:
         run = Pass(training, self._count)
-        values = {self._graph.input.name: self._x}
-        for name, inputs, layer in self._layers:
-            values[name] = layer(run, *[values[i] for i in inputs])
-        return values[self._graph.output]
+        return walk(self._graph, self._x, lambda node, inputs: self._layers[node.name](run, *inputs))
 
     def _infer(self) -> Any:
         with self._tf.device(device_of(self._case)):
@@ -150,30 +145,21 @@ class TensorFlow(Backend):
     precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
     devices = ("cpu", "cuda")
     options = {"compile": "graph"}
+    choices = {"compile": COMPILE_MODES}
+    modules = preloads = ("tensorflow",)
     ways = ({"compile": "eager"}, {"compile": "xla"})
     environment_name = "tensorflow"
     feeds = True
-    instruction_caps = tuple(
-        {"ONEDNN_MAX_CPU_ISA": isa} for isa in ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-    )
+    instruction_caps = ONEDNN_LIMITS
     _program: Optional[TensorFlowProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:
-        return {
-            **thread_variables(case.threads),
-            "TF_NUM_INTRAOP_THREADS": str(case.threads),
-            "TF_NUM_INTEROP_THREADS": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-        }
-
-    def preload(self) -> None:
-        importlib.import_module("tensorflow")
+        return {**super().environment(case), **tensorflow_variables(case.threads)}
 
     def start(self, case: Case) -> None:
         import tensorflow as tf
 
-        tf.config.threading.set_intra_op_parallelism_threads(case.threads)
-        tf.config.threading.set_inter_op_parallelism_threads(1)
+        set_tensorflow_threads(case.threads)
         if case.device == "cuda":
             for gpu in tf.config.list_physical_devices("GPU"):
                 tf.config.experimental.set_memory_growth(gpu, True)
@@ -185,13 +171,7 @@ class TensorFlow(Backend):
         import tensorflow as tf
 
         super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of tensorflow", mode, COMPILE_MODES)
-        if case.device == "cuda" and not tf.config.list_physical_devices("GPU"):
-            raise Unsupported("this TensorFlow sees no CUDA device")
-        if case.device == "cpu" and case.precision == "tf32":
-            raise Unsupported("tf32 exists on CUDA devices only")
+        self.require_devices(case, len(tf.config.list_physical_devices("GPU")))
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         self._program = TensorFlowProgram(graph, case, weights, inputs, labels)
@@ -200,13 +180,12 @@ class TensorFlow(Backend):
     def facts(self, case: Case) -> Facts:
         import tensorflow as tf
 
-        mixed = case.phase == "training" and case.precision in ("bf16", "fp16")
         settings = {
             "layout": "NHWC",
             "compile": str(option(self, case, "compile")),
             "onednn": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "default"),
             "inter_op_threads": str(tf.config.threading.get_inter_op_parallelism_threads()),
-            "variables": "float32" if mixed else dtype_of(case.precision).name,
+            "variables": "float32" if is_mixed(case) else DTYPES[case.precision],
         }
         if self._program is not None:
             settings["products"] = ", ".join(self._program.product_types())
@@ -231,7 +210,7 @@ class TensorFlow(Backend):
 
         cuda = case.device == "cuda"
         wait = tf.test.experimental.sync_devices if cuda else lambda: None
-        return best_rate(multiply, wait, (1024, 4096, 8192) if cuda else (256, 1024, 2048, 4096))
+        return best_rate(multiply, wait, CUDA_SIZES if cuda else LARGE_CPU_SIZES)
 
 
 BACKEND = TensorFlow()

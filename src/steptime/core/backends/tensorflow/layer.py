@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any, Callable
 
+from steptime.core.backends.translate import Place
 from steptime.core.models.graph import Graph, Node
 from steptime.core.schema import Case
 
@@ -20,16 +21,14 @@ class Pass:
         self.training, self.step = training, step
 
 
-class Place:
-    """Where a layer is built: its operator, the shapes of its inputs, its variables, and the type that it computes in."""
+class VariablePlace(Place):
+    """With the variables of a node, and the type that it computes in."""
 
     def __init__(self, graph: Graph, node: Node, case: Case, variables: Mapping[str, Any], dtype: Any) -> None:
-        self.op: Any = node.op
-        self.shapes = graph.input_shapes(node)
+        super().__init__(graph, node)
         self.case, self.dtype = case, dtype
         self.seed = (case.seed * 0x9E3779B1 + zlib.crc32(node.name.encode())) & 0x7FFFFFFF
-        names = {p.name: f"{node.name}/{p.name}" for p in node.parameters}
-        self.variables = {own: variables[name] for own, name in {**names, **graph.shared(node)}.items()}
+        self.variables = {own: variables[name] for own, name in graph.array_names(node).items()}
 
     def weight(self, name: str) -> Any:
         """The variable's value in the type that is computed in; where that is narrower, the variable keeps all its digits."""

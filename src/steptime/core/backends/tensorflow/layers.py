@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Union
+from typing import Any, Callable
 
 from steptime.core.backends.tensorflow import sequence
-from steptime.core.backends.tensorflow.layer import Layer, Pass, Place
-from steptime.core.backends.windows import reach, window_counts
+from steptime.core.backends.tensorflow.layer import Layer, Pass, VariablePlace
+from steptime.core.backends.translate import OperatorTable
+from steptime.core.backends.windows import four, is_depthwise, padding_of, reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
 
-Padding = Union[str, list[list[int]]]
-
-
-def padding_of(op: ops.Window, x: ops.Shape) -> Padding:
-    """'VALID' or 'SAME' where that is what the operator means, for they have the fastest kernels; else the pixels."""
-    _, kernel, strides, dilation, _ = op.window(x)
-    pads = reach(op, x)
-    if pads == ((0, 0), (0, 0)):
-        return "VALID"
-    if pads == ops.resolve_padding("same", (x[0], x[1]), kernel, strides, dilation):
-        return "SAME"
-    return four(*pads)
-
-
-def four(rows: ops.Pair, columns: ops.Pair, channels: ops.Pair = (0, 0)) -> list[list[int]]:
-    return [[0, 0], [*rows], [*columns], [*channels]]
-
-
-def is_depthwise(op: ops.Op, x: ops.Shape) -> bool:
-    return isinstance(op, ops.Conv2d) and op.groups > 1 and op.groups == x[-1]
+TABLE = OperatorTable("tensorflow", sequence.TABLE)
 
 
 def stored_shape(op: ops.Op, shapes: tuple[ops.Shape, ...], parameter: ops.Parameter) -> ops.Shape:
@@ -41,7 +23,8 @@ def stored_shape(op: ops.Op, shapes: tuple[ops.Shape, ...], parameter: ops.Param
     return parameter.shape
 
 
-def conv2d(place: Place) -> Layer:
+@TABLE.entry(ops.Conv2d)
+def conv2d(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     op, (x,) = place.op, place.shapes
@@ -51,7 +34,7 @@ def conv2d(place: Place) -> Layer:
     return lambda run, x: convolve(x, place.weight("kernel"))
 
 
-def full_convolution(place: Place) -> Callable[[Any, Any], Any]:
+def full_convolution(place: VariablePlace) -> Callable[[Any, Any], Any]:
     import tensorflow as tf
 
     op, (x,), cpu = place.op, place.shapes, place.case.device == "cpu"
@@ -71,7 +54,7 @@ def full_convolution(place: Place) -> Callable[[Any, Any], Any]:
     return by_group if op.groups > 1 and cpu and not onednn_has_it else convolve
 
 
-def depthwise(place: Place) -> Callable[[Any, Any], Any]:
+def depthwise(place: VariablePlace) -> Callable[[Any, Any], Any]:
     import tensorflow as tf
 
     op, (x,) = place.op, place.shapes
@@ -84,7 +67,8 @@ def depthwise(place: Place) -> Callable[[Any, Any], Any]:
     return lambda x, kernel: tf.nn.depthwise_conv2d(tf.pad(x, padding), kernel, (1, *strides, 1), "VALID", dilations=dilation)
 
 
-def max_pool(place: Place) -> Layer:
+@TABLE.entry(ops.MaxPool)
+def max_pool(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     op, (x,) = place.op, place.shapes
@@ -93,7 +77,8 @@ def max_pool(place: Place) -> Layer:
     return lambda run, x: tf.nn.max_pool2d(x, kernel, strides, padding)
 
 
-def avg_pool(place: Place) -> Layer:
+@TABLE.entry(ops.AvgPool)
+def avg_pool(place: VariablePlace) -> Layer:
     """Padding is not counted by 'SAME' and counted when padded by hand; what a window should count else is multiplied in."""
     import tensorflow as tf
 
@@ -110,13 +95,15 @@ def avg_pool(place: Place) -> Layer:
     return lambda run, x: tf.nn.avg_pool2d(tf.pad(x, four(rows, columns)), kernel, strides, "VALID") * share
 
 
-def global_avg_pool(place: Place) -> Layer:
+@TABLE.entry(ops.GlobalAvgPool)
+def global_avg_pool(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, x: tf.reduce_mean(x, (1, 2))
 
 
-def batch_norm(place: Place) -> Layer:
+@TABLE.entry(ops.BatchNorm)
+def batch_norm(place: VariablePlace) -> Layer:
     """TensorFlow's fused one, which gives the unbiased running variance; double precision has none and is written out."""
     import tensorflow as tf
 
@@ -156,7 +143,8 @@ def batch_norm(place: Place) -> Layer:
     return written_out if place.dtype == tf.float64 else fused
 
 
-def lrn(place: Place) -> Layer:
+@TABLE.entry(ops.LRN)
+def lrn(place: VariablePlace) -> Layer:
     """TensorFlow's own knows single precision (and half); double is written out."""
     import tensorflow as tf
 
@@ -174,7 +162,8 @@ def lrn(place: Place) -> Layer:
     return written_out if place.dtype == tf.float64 else own
 
 
-def activation(place: Place) -> Layer:
+@TABLE.entry(ops.Activation)
+def activation(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     kind = place.op.kind
@@ -200,7 +189,8 @@ def _double_gelu(x: Any, approximate: bool) -> Any:
     return 0.5 * x * (1 + tf.math.erf(x / math.sqrt(2)))
 
 
-def dropout(place: Place) -> Layer:
+@TABLE.entry(ops.Dropout)
+def dropout(place: VariablePlace) -> Layer:
     """From a seed of its own and the step's number: the same run gives the same masks, XLA's too."""
     import tensorflow as tf
 
@@ -214,19 +204,22 @@ def dropout(place: Place) -> Layer:
     return lambda run, x: drop(run, x) if run.training else x
 
 
-def flatten(place: Place) -> Layer:
+@TABLE.entry(ops.Flatten)
+def flatten(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, x: tf.reshape(x, (x.shape[0], -1))
 
 
-def add(place: Place) -> Layer:
+@TABLE.entry(ops.Add)
+def add(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, *xs: xs[0] + xs[1] if len(xs) == 2 else tf.add_n(xs)
 
 
-def multiply(place: Place) -> Layer:
+@TABLE.entry(ops.Multiply)
+def multiply(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     x, y = place.shapes
@@ -235,11 +228,13 @@ def multiply(place: Place) -> Layer:
     return lambda run, a, b: a * tf.reshape(b, (-1, *(1,) * (len(x) - 1), x[-1]))
 
 
-def scale(place: Place) -> Layer:
+@TABLE.entry(ops.Scale)
+def scale(place: VariablePlace) -> Layer:
     return lambda run, x: x * place.op.factor
 
 
-def pad(place: Place) -> Layer:
+@TABLE.entry(ops.Pad)
+def pad(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     amounts = [[max(before, 0), max(after, 0)] for before, after in ((0, 0), *place.op.pads)]
@@ -248,26 +243,8 @@ def pad(place: Place) -> Layer:
     return lambda run, x: tf.pad(x[crop] if cropping else x, amounts)
 
 
-def concat(place: Place) -> Layer:
+@TABLE.entry(ops.Concat)
+def concat(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, *xs: tf.concat(xs, -1)
-
-
-TABLE: dict[type, Callable[[Place], Layer]] = {
-    ops.Conv2d: conv2d,
-    ops.MaxPool: max_pool,
-    ops.AvgPool: avg_pool,
-    ops.GlobalAvgPool: global_avg_pool,
-    ops.BatchNorm: batch_norm,
-    ops.LRN: lrn,
-    ops.Activation: activation,
-    ops.Dropout: dropout,
-    ops.Flatten: flatten,
-    ops.Add: add,
-    ops.Multiply: multiply,
-    ops.Scale: scale,
-    ops.Pad: pad,
-    ops.Concat: concat,
-    **sequence.TABLE,
-}

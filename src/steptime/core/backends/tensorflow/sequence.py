@@ -5,22 +5,25 @@ from __future__ import annotations
 import math
 from typing import Any, Callable
 
-import numpy as np
-
-from steptime.core.backends.attention import rotation
-from steptime.core.backends.tensorflow.layer import Layer, Pass, Place
+from steptime.core.backends.attention import causal_mask, rotation
+from steptime.core.backends.tensorflow.layer import Layer, Pass, VariablePlace
+from steptime.core.backends.translate import OperatorTable
 from steptime.core.models import ops
 
+TABLE = OperatorTable("tensorflow")
 
-def dense(place: Place) -> Layer:
+
+@TABLE.entry(ops.Dense)
+def dense(place: VariablePlace) -> Layer:
     return _product(place, "kernel", transposed=False)
 
 
-def tied_dense(place: Place) -> Layer:
+@TABLE.entry(ops.TiedDense)
+def tied_dense(place: VariablePlace) -> Layer:
     return _product(place, "table", transposed=True)
 
 
-def _product(place: Place, name: str, transposed: bool) -> Layer:
+def _product(place: VariablePlace, name: str, transposed: bool) -> Layer:
     """One product over all positions: as a batch of products, the gradient of the weight would be one for each sample."""
     import tensorflow as tf
 
@@ -36,7 +39,8 @@ def _product(place: Place, name: str, transposed: bool) -> Layer:
     return apply
 
 
-def layer_norm(place: Place) -> Layer:
+@TABLE.entry(ops.LayerNorm)
+def layer_norm(place: VariablePlace) -> Layer:
     """In single precision at least, as Keras does."""
     import tensorflow as tf
 
@@ -49,7 +53,8 @@ def layer_norm(place: Place) -> Layer:
     return apply
 
 
-def rms_norm(place: Place) -> Layer:
+@TABLE.entry(ops.RMSNorm)
+def rms_norm(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     def apply(run: Pass, x: Any) -> Any:
@@ -66,22 +71,26 @@ def _wide(value: Any) -> Any:
     return tf.cast(value, tf.float32) if value.dtype.size < 4 else value
 
 
-def embedding(place: Place) -> Layer:
+@TABLE.entry(ops.Embedding)
+def embedding(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, x: place.cast(tf.gather(place.variables["table"], x))
 
 
-def position_embedding(place: Place) -> Layer:
+@TABLE.entry(ops.PositionEmbedding)
+def position_embedding(place: VariablePlace) -> Layer:
     length = place.shapes[0][0]
     return lambda run, x: x + place.weight("table")[:length]
 
 
-def segment_embedding(place: Place) -> Layer:
+@TABLE.entry(ops.SegmentEmbedding)
+def segment_embedding(place: VariablePlace) -> Layer:
     return lambda run, x: x + place.weight("table")[0]
 
 
-def class_token(place: Place) -> Layer:
+@TABLE.entry(ops.ClassToken)
+def class_token(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     def apply(run: Pass, x: Any) -> Any:
@@ -91,17 +100,20 @@ def class_token(place: Place) -> Layer:
     return apply
 
 
-def tokens(place: Place) -> Layer:
+@TABLE.entry(ops.Tokens)
+def tokens(place: VariablePlace) -> Layer:
     import tensorflow as tf
 
     return lambda run, x: tf.reshape(x, (x.shape[0], -1, x.shape[-1]))
 
 
-def select(place: Place) -> Layer:
+@TABLE.entry(ops.Select)
+def select(place: VariablePlace) -> Layer:
     return lambda run, x: x[:, place.op.index]
 
 
-def attention(place: Place) -> Layer:
+@TABLE.entry(ops.Attention)
+def attention(place: VariablePlace) -> Layer:
     """Written out, as TensorFlow has no fused attention. The query heads that share keys are rows of one product."""
     import tensorflow as tf
 
@@ -109,7 +121,7 @@ def attention(place: Place) -> Layer:
     length = place.shapes[0][0]
     queries, keys, head = op.widths(*place.shapes)
     turn = _rotation(op.rope_base, length, head, place.dtype) if op.rope_base else lambda x: x
-    mask = tf.constant(np.where(np.tri(length, dtype=bool), 0, -np.inf), place.dtype) if op.causal else None
+    mask = tf.constant(causal_mask(length), place.dtype) if op.causal else None
 
     def heads(x: Any) -> Any:
         return tf.transpose(tf.reshape(x, (x.shape[0], length, -1, head)), (0, 2, 1, 3))
@@ -140,18 +152,3 @@ def _rotation(base: float, length: int, head: int, dtype: Any) -> Callable[[Any]
         return x * cosine + tf.concat((-second, first), -1) * sine
 
     return turn
-
-
-TABLE: dict[type, Callable[[Place], Layer]] = {
-    ops.Dense: dense,
-    ops.TiedDense: tied_dense,
-    ops.LayerNorm: layer_norm,
-    ops.RMSNorm: rms_norm,
-    ops.Embedding: embedding,
-    ops.PositionEmbedding: position_embedding,
-    ops.SegmentEmbedding: segment_embedding,
-    ops.ClassToken: class_token,
-    ops.Tokens: tokens,
-    ops.Select: select,
-    ops.Attention: attention,
-}

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from steptime.core.reference.optimizers import ADAM_BETAS, ADAM_EPSILON, MOMENTUM
+
 
 def loss_of(kind: str, outputs: Any, labels: Any) -> Any:
     import tensorflow as tf
@@ -52,7 +54,7 @@ class Optimizer:
             accum=self._slots[0][number].handle,
             lr=rate,
             grad=tf.convert_to_tensor(gradient),
-            momentum=tf.constant(0.9, variable.dtype),
+            momentum=tf.constant(MOMENTUM, variable.dtype),
         )
 
     def _adam(self, number: int, gradient: Any, corrections: Mapping[Any, Any]) -> None:
@@ -67,8 +69,8 @@ class Optimizer:
             beta1_power=first,
             beta2_power=second,
             lr=rate,
-            beta1=tf.constant(0.9, variable.dtype),
-            beta2=tf.constant(0.999, variable.dtype),
+            beta1=tf.constant(ADAM_BETAS[0], variable.dtype),
+            beta2=tf.constant(ADAM_BETAS[1], variable.dtype),
             epsilon=epsilon,
             grad=tf.convert_to_tensor(gradient),
         )
@@ -78,8 +80,8 @@ class Optimizer:
         import tensorflow as tf
 
         count = tf.cast(self._step, tf.float64)
-        first, second = (tf.exp(count * math.log(beta)) for beta in (0.9, 0.999))
-        return tf.cast(first, dtype), tf.cast(second, dtype), tf.cast(1e-8 * tf.sqrt(1 - second), dtype)
+        first, second = (tf.exp(count * math.log(beta)) for beta in ADAM_BETAS)
+        return tf.cast(first, dtype), tf.cast(second, dtype), tf.cast(ADAM_EPSILON * tf.sqrt(1 - second), dtype)
 
 
 class LossScale:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from importlib import metadata
 from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, best_rate, option, thread_variables
+from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
+from steptime.core.backends.channels_first import to_channels_first, to_channels_last
+from steptime.core.backends.peak import best_rate
+from steptime.core.backends.precision import DTYPES
 from steptime.core.backends.tinygrad.compiler import compiler_version, find_compiler
-from steptime.core.backends.tinygrad.layers import Pass, back, forth, layer_of
-from steptime.core.errors import UnknownName
-from steptime.core.models.graph import Graph
+from steptime.core.backends.tinygrad.layers import TABLE, Pass, changes_of
+from steptime.core.backends.translate import Link, walk
+from steptime.core.models.graph import Graph, Node
+from steptime.core.reference.optimizers import momentum_of
 from steptime.core.schema import Case
 
 COMPILE_MODES = ("jit", "eager")
@@ -26,12 +29,12 @@ class TinygradProgram(Program):
 
         self._case, self._graph, self._device, self._context = case, graph, Device[Device.DEFAULT], Context
         self._loss: Any = None
-        self._dtype = dtypes.float64 if case.precision == "fp64" else dtypes.float32
-        DEFAULT_FLOAT.value = "float64" if case.precision == "fp64" else "float32"
+        self._dtype = getattr(dtypes, DTYPES[case.precision])
+        DEFAULT_FLOAT.value = DTYPES[case.precision]
         Tensor.manual_seed(case.seed)
-        for node in graph.nodes[1:]:
-            layer_of(node.op)
-        self._tensors = {name: self._tensor(name, array) for name, array in weights.items()}
+        TABLE.check(graph)
+        self._links = {name: self._link(name, array) for name, array in weights.items()}
+        self._tensors = {name: link.target for name, link in self._links.items()}
         self._x = self._ordered(inputs).realize()
         self._labels = Tensor(labels.astype(np.int32)).realize() if labels.size else None
         jit = TinyJit if option(BACKEND, case, "compile") == "jit" else _as_it_is
@@ -47,7 +50,7 @@ class TinygradProgram(Program):
 
         if self._graph.input_op.kind == "int":
             return Tensor(inputs.astype(np.int32))
-        return Tensor(np.ascontiguousarray(inputs.transpose(0, 3, 1, 2)) if inputs.ndim == 4 else inputs, dtype=self._dtype)
+        return Tensor(np.ascontiguousarray(to_channels_first(inputs)), dtype=self._dtype)
 
     def feed(self, inputs: Array, labels: Array) -> None:
         """Into the buffers that are there: the captured step reads those."""
@@ -58,26 +61,26 @@ class TinygradProgram(Program):
             fresh.append(self._labels.assign(Tensor(labels.astype(np.int32))))
         Tensor.realize(*fresh)
 
-    def _tensor(self, name: str, array: Array) -> Any:
+    def _link(self, name: str, array: Array) -> Link:
         from tinygrad import Tensor
 
         node, _, own = name.rpartition("/")
-        parameter = self._graph.parameters[name]
-        content = np.ascontiguousarray(forth(self._graph.by_name[node].op, own, array))
-        tensor = Tensor(content, dtype=self._dtype).contiguous().realize()
-        return tensor.is_param_(parameter.trainable)
+        to_framework, to_graph = changes_of(self._graph.by_name[node].op, own)
+        tensor = Tensor(np.ascontiguousarray(to_framework(array)), dtype=self._dtype).contiguous().realize()
+        return Link(tensor.is_param_(self._graph.parameters[name].trainable), to_framework, to_graph)
 
     def _forward(self, training: bool) -> tuple[Any, dict[str, Any]]:
         """Outputs, and the running statistics after this pass."""
-        graph, run, statistics = self._graph, Pass(training, self._dtype), {}
-        values = {graph.input.name: self._x}
-        for node in graph.nodes[1:]:
-            own = {p.name: self._tensors[f"{node.name}/{p.name}"] for p in node.parameters}
-            own.update({name: self._tensors[owner] for name, owner in graph.shared(node).items()})
+        run, statistics = Pass(training, self._dtype), {}
+
+        def layer(node: Node, inputs: list[Any]) -> Any:
+            own = {own: self._tensors[name] for own, name in self._graph.array_names(node).items()}
             run.updates = {}
-            values[node.name] = layer_of(node.op)(node.op, own, [values[i] for i in node.inputs], run)
+            output = TABLE[type(node.op)](node.op, own, inputs, run)
             statistics.update({f"{node.name}/{name}": value for name, value in run.updates.items()})
-        return values[graph.output], statistics
+            return output
+
+        return walk(self._graph, self._x, layer), statistics
 
     def _infer(self) -> Any:
         return self._forward(training=False)[0].realize()
@@ -111,7 +114,7 @@ class TinygradProgram(Program):
             return None
         if self._case.optimizer == "adam":
             return optim.Adam(trained, self._case.learning_rate)
-        return optim.SGD(trained, self._case.learning_rate, 0.9 if self._case.optimizer == "momentum" else 0.0)
+        return optim.SGD(trained, self._case.learning_rate, momentum_of(self._case.optimizer))
 
     def _training_step(self) -> None:
         self._loss = self._call()
@@ -128,14 +131,10 @@ class TinygradProgram(Program):
     def outputs(self) -> Array:
         with self._context(TRAINING=0):
             y: Array = self._forward(training=False)[0].numpy().astype(np.float64)
-        return y.transpose(0, 2, 3, 1) if y.ndim == 4 else y
+        return to_channels_last(y)
 
     def weights(self) -> dict[str, Array]:
-        found = {}
-        for name, tensor in self._tensors.items():
-            node, _, own = name.rpartition("/")
-            found[name] = back(self._graph.by_name[node].op, own, tensor.numpy().astype(np.float64))
-        return found
+        return {name: link.to_graph(link.target.numpy().astype(np.float64)) for name, link in self._links.items()}
 
 
 def _as_it_is(function: Callable[[], Any]) -> Callable[[], Any]:
@@ -146,6 +145,9 @@ class Tinygrad(Backend):
     name = "tinygrad"
     precisions = ("fp64", "fp32")
     options = {"compile": "jit"}
+    choices = {"compile": COMPILE_MODES}
+    modules = ("tinygrad",)
+    preloads = ("tinygrad.nn.optim",)
     environment_name = "tinygrad"
     feeds = True
     ways = ({"compile": "eager"},)
@@ -160,22 +162,13 @@ class Tinygrad(Backend):
 
     def environment(self, case: Case) -> dict[str, str]:
         """Its cache of compiled kernels is not kept between cases: the first step would tell of another run's past."""
-        return {**thread_variables(case.threads), "DEV": "CPU", "CACHELEVEL": "0"}
-
-    def preload(self) -> None:
-        importlib.import_module("tinygrad.nn.optim")
+        return {**super().environment(case), "DEV": "CPU", "CACHELEVEL": "0"}
 
     def start(self, case: Case) -> None:
         find_compiler()
         if case.precision == "fp64":
             os.environ["OPTIM_DTYPE"] = "float64"  # of the optimisers' moments
-        importlib.import_module("tinygrad.nn.optim")
-
-    def check(self, case: Case) -> None:
-        super().check(case)
-        mode = option(self, case, "compile")
-        if mode not in COMPILE_MODES:
-            raise UnknownName("compile mode of tinygrad", mode, COMPILE_MODES)
+        self.preload()
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return TinygradProgram(graph, case, weights, inputs, labels)
@@ -197,11 +190,7 @@ class Tinygrad(Backend):
         from tinygrad import Device, Tensor, TinyJit, dtypes
 
         def multiply(size: int) -> Callable[[], None]:
-            a = (
-                Tensor.ones(size, size, dtype=dtypes.float64 if case.precision == "fp64" else dtypes.float32)
-                .contiguous()
-                .realize()
-            )
+            a = Tensor.ones(size, size, dtype=getattr(dtypes, DTYPES[case.precision])).contiguous().realize()
             product = TinyJit(lambda: a.matmul(a).realize())
             for _ in range(2):  # the first compiles, the second is captured
                 product()
