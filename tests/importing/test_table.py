@@ -92,7 +92,7 @@ READ_BY_EYE = [
     (f"{DEEP}inference_DeepBench_NV_T4.xlsx", "inference", "gemm(a_transpose=N,b_transpose=N,k=2048,m=5124,n=700)", None, 0.999, None, 1, "mixed"),
     (f"{DEEP}inference_device_DeepBench_Raspberry_Pi_3.xlsx", "inference", "gemm(a_transpose=N,b_transpose=N,k=2048,m=5124,n=700)", None, 815.305, None, 1, "int8"),
     ("tf_cnn_benchmarks/tf-train-throughput-fp16.json", "training", "alexnet", 7047.0, None, None, 1, "fp16"),
-    ("tf_cnn_benchmarks/tf-train-throughput-fp32.csv", "training", "inception4", 101.0, None, None, 1, "fp32"),
+    ("tf_cnn_benchmarks/tf-train-throughput-fp32.csv", "training", "inception4", 101.0, None, 12, 1, "fp32"),
 ]
 # fmt: on
 

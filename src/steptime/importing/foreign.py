@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import stat
 import zlib
@@ -23,6 +24,8 @@ MAX_UNPACKED_BYTES = 256 << 20
 MAX_RATIO = 200
 """of unpacked to packed: traces reach 30"""
 HEAD_CHARACTERS = 1 << 18
+MAX_ROUNDING = 0.5
+"""beyond, a figure of one digit would excuse a wrong unit"""
 
 
 class Refused(SteptimeError):
@@ -44,6 +47,8 @@ class Entry:
     line: int = 0
     tool: str = ""
     """where a table tells of results of several"""
+    same_as: str = ""
+    """equal in every file that holds this very result, such as a table in CSV and in JSON"""
     model: str = ""
     model_options: dict[str, int | float | bool | str] = field(default_factory=dict)
     framework: str = ""
@@ -77,6 +82,8 @@ class Entry:
     """samples per second, of all replicas together"""
     uncertainty: float | None = None
     jitter: float | None = None
+    rounding: float = 0.0
+    """of speed x time, as a share: what `rounding` says of each, added up"""
     n: int | None = None
     percentiles: dict[int, float] = field(default_factory=dict)
     min_seconds: float | None = None
@@ -88,6 +95,8 @@ class Entry:
     last_loss: float | None = None
     others: dict[str, float] = field(default_factory=dict)
     profile: Profile | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    """what else changes the work: image_size, compile, layout, augmentation, unit, part, or any other name"""
     raw: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -197,6 +206,19 @@ def number(text: object) -> float | None:
         return float(text.strip().replace(",", ""))
     except ValueError:
         return None
+
+
+def rounding(*figures: object) -> float:
+    """Half of the last printed digit of each figure as a share of it, added up: 0.1 for `0.05`."""
+    return min(sum(_rounding(str(figure)) for figure in figures), MAX_ROUNDING)
+
+
+def _rounding(text: str) -> float:
+    digits, _, _ = text.strip().lower().replace(",", "").lstrip("+-").partition("e")
+    value = number(digits)
+    if not value or not math.isfinite(value):
+        return 0.0
+    return 0.5 * 10.0 ** -len(digits.partition(".")[2]) / value
 
 
 def whole(text: object) -> int:

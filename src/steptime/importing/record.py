@@ -54,9 +54,10 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
         runtime=_words(entry.runtime),
         raw=_raw(entry, case, device, framework),
         notes=[_words(note) for note in entry.notes],
+        settings={_words(key): _words(value) for key, value in sorted(entry.settings.items()) if value},
     )
     record = Record(
-        id=_identity(source, case, entry.status),
+        id=_identity(entry, source, case),
         status=Status(entry.status),
         case=case,
         started=started(entry.started),
@@ -129,6 +130,7 @@ def _figures(entry: Entry, case: Case) -> tuple[Summary | None, Printed | None]:
         max_seconds=high,
         peak_bytes=entry.peak_bytes,
         effective_batch=None if case.effective_batch else entry.global_batch or None,
+        rounding=entry.rounding,
         others={_words(key): value for key, value in entry.others.items()},
     )
     return None, printed
@@ -167,9 +169,11 @@ def _raw(entry: Entry, case: Case, device: str, framework: str) -> dict[str, str
     return found | {_words(key): _words(value) for key, value in entry.raw.items() if value}
 
 
-def _identity(source: Source, case: Case, status: str) -> str:
+def _identity(entry: Entry, source: Source, case: Case) -> str:
     """The same for the same file, wherever it lies; another where its path says something else."""
-    parts = (source.tool, source.sha256, str(source.line), repr(case), source.device, source.server, status)
+    place = (entry.same_as,) if entry.same_as else (source.sha256, str(source.line))
+    settings = (repr(source.settings),) if source.settings else ()
+    parts = (source.tool, *place, repr(case), source.device, source.server, entry.status, *settings)
     return "import-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

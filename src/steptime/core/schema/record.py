@@ -69,6 +69,8 @@ class Printed:
     peak_bytes: Optional[int] = None
     effective_batch: Optional[int] = None
     """where only the whole is told, not how replicas share it"""
+    rounding: float = 0.0
+    """how far speed x time may be off because of their printed digits, as a share: 0.05 is good to 10%"""
     others: dict[str, float] = field(default_factory=dict)
     """figures that have no field here, by the name that says their unit: accuracy, run_seconds, power_watts, ..."""
 
@@ -90,6 +92,8 @@ class Source:
     """the source's own words, wherever they were translated or have no field of their own"""
     notes: list[str] = field(default_factory=list)
     """what was corrected or concluded, and why"""
+    settings: dict[str, str] = field(default_factory=dict)
+    """what else changes the work and has no field in the case: image_size, compile, layout, augmentation, unit, part, .."""
 
 
 @dataclass(frozen=True)

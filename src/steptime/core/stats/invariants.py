@@ -10,8 +10,8 @@ from steptime.core.schema import OK, Case, Printed, Record
 
 PEAK_MARGIN = 1.05
 PRINTED_MARGIN = 0.05
-"""printed figures are rounded, and some tools print the mean of speeds for the speed of the mean; wrong units and counts are
-off by far more"""
+"""some tools print the mean of speeds for the speed of the mean; wrong units and counts are off by far more. Figures of few
+digits may be off by more than this (Printed.rounding)"""
 
 
 def broken_invariant(record: Record) -> str:
@@ -62,7 +62,7 @@ def _broken_import(record: Record) -> str:
 
 
 def _figures(printed: Printed) -> Iterator[tuple[str, float]]:
-    return ((name, value) for name, value in vars(printed).items() if isinstance(value, (int, float)))
+    return ((name, value) for name, value in vars(printed).items() if isinstance(value, (int, float)) and name != "rounding")
 
 
 LEAST, MOST = 1e-12, 1e15
@@ -76,6 +76,6 @@ def _broken_product(printed: Printed, case: Case) -> str:
         return f"batch {case.batch} on {case.devices} devices of {case.nodes} nodes"
     if not (seconds and speed and batch):
         return ""
-    if not math.isclose(seconds * speed, batch, rel_tol=PRINTED_MARGIN):
+    if not math.isclose(seconds * speed, batch, rel_tol=max(PRINTED_MARGIN, printed.rounding)):
         return f"mean_speed x mean_time = {speed:.6g} x {seconds:.6g} = {seconds * speed:.6g}, not the batch {batch}"
     return ""

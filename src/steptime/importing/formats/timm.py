@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.foreign import Entry, File, Refused, number, search, whole
+from steptime.importing.foreign import Entry, File, Refused, number, rounding, search, whole
 from steptime.importing.tables import csv_table
 
 TOOL = "timm"
 
 PHASES = {"infer": "inference", "train": "training"}
+COMPILERS = ("dynamo", "inductor", "aot", "script", "trace")
+"""as the names of files have them; without one the model ran eagerly"""
 
 
 def looks_like(file: File) -> bool:
@@ -26,6 +28,10 @@ def entries(file: File) -> Iterator[Entry]:
     words = file.name.removesuffix(".csv").split("-")
     torch = search(r"-pt(\d+)-", file.name)
     device, gpu = _device(words)
+    settings = {
+        "layout": next((word for word in words if word in ("nchw", "nhwc")), ""),
+        "compile": next((word for word in words if word in COMPILERS), "eager"),
+    }
     for line, row in table.rows:
         for prefix, phase in PHASES.items():
             speed, milliseconds = number(row.get(f"{prefix}_samples_per_sec")), number(row.get(f"{prefix}_step_time"))
@@ -49,7 +55,9 @@ def entries(file: File) -> Iterator[Entry]:
                 data_store="dram",
                 seconds=None if milliseconds is None else milliseconds / 1e3,
                 speed=speed,
+                rounding=rounding(row[f"{prefix}_samples_per_sec"], row.get(f"{prefix}_step_time", "")),
                 others={"parameters_millions": parameters} if parameters is not None else {},
+                settings=settings | {"image_size": size},
                 raw={"image size": size, "file": file.name},
             )
 
