@@ -9,6 +9,9 @@ from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, numbe
 
 TOOL = "MLPerf LoadGen"
 
+FRAMEWORK = r"(?:^|[-_])(tensorrt|openvino|armnn|tflite|onnxruntime|pytorch|tensorflow|mxnet)(?=[-_]|$)"
+"""submitters often say it in the system's name"""
+
 
 def looks_like(file: File) -> bool:
     return "MLPerf Results Summary" in file.head[:400] or bool(re.match(r"accuracy=[\d.]+%, good=\d+, total=\d+", file.head))
@@ -21,7 +24,7 @@ def entries(file: File) -> Iterator[Entry]:
     if "performance" not in mode.lower():
         raise Refused(f"a run in the mode '{mode}' measures no speed")
     queries = whole(_field(file, "samples_per_query")) or whole(_field(file, "Samples per query"))
-    model, system = _path(file)
+    model, system = _place(file)
     single = scenario.replace(" ", "").lower() == "singlestream"
     speed_key, speed = _speed(file)
     latencies = {p: _nanoseconds(file, rf"{p}\.00 percentile latency") for p in (50, 90, 95, 99)}
@@ -29,6 +32,7 @@ def entries(file: File) -> Iterator[Entry]:
     yield Entry(
         line=_line(file, speed_key or "Mean latency"),
         model=model,
+        framework=search(FRAMEWORK, system.lower()),
         phase="inference",
         batch=1 if single else 0,
         devices=1 if single else 0,
@@ -43,6 +47,7 @@ def entries(file: File) -> Iterator[Entry]:
         min_seconds=_nanoseconds(file, "Min latency") if single else None,
         max_seconds=_nanoseconds(file, "Max latency") if single else None,
         others=_others(file, latencies, queries),
+        settings={"scenario": scenario.lower().replace(" ", "")},
         raw={"scenario": scenario, "sut": _field(file, "SUT name"), "result": result},
         notes=[] if single else ["latencies are those of queries under load, not of steps"],
     )
@@ -78,11 +83,15 @@ def _line(file: File, key: str) -> int:
     return file.line_of(position) if position >= 0 else 1
 
 
-def _path(file: File) -> tuple[str, str]:
-    """`closed/ORG/results/SYSTEM/MODEL/Scenario/performance/run_1/..`, or with underscores for slashes."""
-    words = file.words.replace("/", "_")
+def _place(file: File) -> tuple[str, str]:
+    """Model and system: `closed/ORG/results/SYSTEM/MODEL/Scenario/performance/run_1/..`, or with underscores for slashes."""
+    folders = file.path.absolute().parts[:-1]
+    if "results" in folders:
+        after = folders[len(folders) - folders[::-1].index("results") :]
+        if len(after) > 2:
+            return after[1], after[0]
     found = re.search(
         r"results_(.+?)_(resnet|mobilenet|ssd-small|ssd-large|gnmt|ssd-mobilenet|ssd-resnet34|bert[-\w.]*?|dlrm|rnnt|3d-unet)_",
-        words,
+        file.words.replace("/", "_"),
     )
     return (found.group(2), found.group(1)) if found else ("", "")

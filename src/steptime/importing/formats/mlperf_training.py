@@ -36,7 +36,7 @@ def entries(file: File) -> Iterator[Entry]:
     batch = next((whole(first[k][2]) for k in ("global_batch_size", "input_batch_size") if k in first), 0)
     accuracy = [number(value) for _, _, key, value in events if key == "eval_accuracy"]
     started, stop = first["run_start"][1], last.get("run_stop")
-    success = stop is not None and (stop[2] or {}).get("status", (stop[2] or {}).get("success")) in ("success", True)
+    success = stop is not None and _succeeded(stop[2])
     known = [value for value in accuracy if value is not None]
     epochs = sum(1 for _, _, key, _ in events if key in ("eval_accuracy",))
     others = {"run_seconds": stop[1] - started} if stop else {}
@@ -80,6 +80,12 @@ def _events(file: File) -> Iterator[Event]:
             when = float(new.group(1)) if new else (number(found.get("time_ms")) or 0.0) / 1e3
             key = new.group(2) if new else str(found.get("key"))
             yield count, when, key, found.get("metadata") if key == "run_stop" else found.get("value")
+
+
+def _succeeded(about: Any) -> bool:
+    """`{"success": true}`, the same as a string, `{"status": "success"}`, or that word alone."""
+    said = about.get("status", about.get("success")) if isinstance(about, dict) else about
+    return str(said).strip().lower() in ("success", "true")
 
 
 def _json(text: str | None) -> Any:
