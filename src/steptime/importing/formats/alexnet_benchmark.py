@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from steptime.importing.foreign import NUMBER, Entry, File, search, whole
+from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "alexnet_benchmark"
 
@@ -15,7 +16,6 @@ RESULT = re.compile(
     rf"({NUMBER}|nan|inf) \+/- ({NUMBER}|nan) sec / batch",
     re.MULTILINE,
 )
-GPU = re.compile(r"(?:^|[ \t])name: ([^,\n]{1,80}?)(?:[ \t]{1,9}major:[^\n]*|,[^\n]*|[ \t\r]{0,9}$)", re.MULTILINE)
 
 
 def looks_like(file: File) -> bool:
@@ -30,7 +30,7 @@ def entries(file: File) -> Iterator[Entry]:
 
 def passes(file: File, model: str, batch: int, precision: str = "", notes: tuple[str, ...] = ()) -> Iterator[Entry]:
     """One entry for each `across` line; two suites print these."""
-    gpu = search(GPU.pattern, file.text)
+    gpu = gpu_name(file.text)
     for found in RESULT.finditer(file.text):
         when, which, steps, seconds, spread = found.groups()
         training = which != "Forward"

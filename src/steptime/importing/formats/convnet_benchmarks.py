@@ -18,6 +18,7 @@ BY_ORDER = "model and batch by the order of the suite's published tables; the lo
 NO_UPDATE = "forward and backward, without an update of the parameters"
 
 CAFFE = re.compile(rf"\] Average (Forward pass|Forward-Backward): ({NUMBER}) ms")
+CAFFE_NET = re.compile(r"^.{0,200}Initializing net from parameters", re.MULTILINE)
 TORCH = re.compile(
     r"^ModelType:[ \t]*([^\n]{1,80}?)[ \t]{1,9}Kernels:[ \t]{0,9}(\S{1,40})[ \t]{1,9}"
     r"Input shape:[ \t]{0,9}(\d{1,9})x(\d{1,9}x\d{1,9}x\d{1,9})",
@@ -74,21 +75,25 @@ def _pass(line: int, training: bool, seconds: float, notes: tuple[str, ...] = ()
 
 
 def _caffe(file: File) -> Iterator[Entry]:
-    batch = whole(search(r"^[ \t]*dim: (\d+)", file.text))
+    """Several nets may follow one another; each begins by printing its parameters, with the batch as its first dimension."""
+    starts = [found.start() for found in CAFFE_NET.finditer(file.text)] or [0]
     kind = "gpu" if "Use GPU with device ID" in file.head else "cpu" if "Use CPU" in file.head else ""
     when = re.match(r"[IWEF](\d\d)(\d\d) ", file.head)
     raw = {"logged": f"month {when.group(1)}, day {when.group(2)}, no year"} if when else {}
-    for found in CAFFE.finditer(file.text):
-        yield _pass(
-            file.line_of(found.start()),
-            found.group(1) != "Forward pass",
-            float(found.group(2)) / 1e3,
-            model=search(r'^name: "([^"]+)"', file.text),
-            framework="caffe",
-            batch=batch,
-            device_kind=kind,
-            raw=raw,
-        )
+    for start, end in zip(starts, [*starts[1:], len(file.text)], strict=True):
+        net = file.text[start:end]
+        for found in CAFFE.finditer(net):
+            yield _pass(
+                file.line_of(start + found.start()),
+                found.group(1) != "Forward pass",
+                float(found.group(2)) / 1e3,
+                model=search(r'^name: "([^"]+)"', net),
+                framework="caffe",
+                batch=whole(search(r"^[ \t]*(?:input_dim|dim): (\d+)", net)),
+                device_kind=kind,
+                settings={"image_size": _image_size(re.findall(r"^[ \t]*(?:input_dim|dim): (\d+)", net, re.MULTILINE)[:4])},
+                raw=raw,
+            )
 
 
 def _torch(file: File) -> Iterator[Entry]:
@@ -107,8 +112,15 @@ def _torch(file: File) -> Iterator[Entry]:
                 batch=int(batch),
                 device=device,
                 device_kind="gpu" if device else "",
+                settings={"kernels": kernels, "image_size": _image_size(shape.split("x"))},
                 raw={"kernels": kernels, "input": shape},
             )
+
+
+def _image_size(dimensions: list[str]) -> str:
+    """Of channels, height and width: one figure where the image is square."""
+    sides = dimensions[-2:] if len(dimensions) > 2 else []
+    return "x".join(sides if len(set(sides)) > 1 else sides[:1])
 
 
 def _neon(file: File) -> Iterator[Entry]:
@@ -162,19 +174,18 @@ def _theano(file: File) -> Iterator[Entry]:
             which, name, milliseconds = found.groups()
             times.setdefault(which.strip(), {})[name] = (file.line_of(found.start()), float(milliseconds) / 1e3)
         for which, passes in times.items():
-            raw = {"implementation": which}
+            words |= {"settings": {"kernels": which}, "raw": {"implementation": which}}
             if "fprop" in passes:
-                yield _pass(passes["fprop"][0], False, passes["fprop"][1], raw=raw, **words)
+                yield _pass(passes["fprop"][0], False, passes["fprop"][1], **words)
             if len(passes) == 3:
-                yield _pass(passes["bprop weights"][0], True, sum(seconds for _, seconds in passes.values()), raw=raw, **words)
+                yield _pass(passes["bprop weights"][0], True, sum(seconds for _, seconds in passes.values()), **words)
         for found in THEANO_FAILED.finditer(file.text, head.end(), end):
             yield Entry(
                 line=file.line_of(found.start()),
                 phase="inference",
                 status="unsupported",
                 message=found.group(2)[:300],
-                raw={"implementation": found.group(1)},
                 devices=1,
                 nodes=1,
-                **words,
+                **words | {"settings": {"kernels": found.group(1)}, "raw": {"implementation": found.group(1)}},
             )

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, number, whole
+from steptime.importing.foreign import Entry, File, Refused, number, rounding, whole
+from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "DLBS"
 
@@ -34,7 +35,7 @@ def entries(file: File) -> Iterator[Entry]:
     if "DLBS benchmark session summary" in file.head:
         raise Refused("the summary of a session; import the logs that it speaks of")
     values, line = _parse(file)
-    yield _entry(values, line)
+    yield _entry(values, line, gpu_name(file.text))
 
 
 def _parse(file: File) -> tuple[dict[str, Any], int]:
@@ -68,7 +69,9 @@ def _stored(file: File) -> list[Mapping[str, Any]] | None:
     return None
 
 
-def _entry(values: Mapping[str, Any], line: int) -> Entry:
+def _entry(values: Mapping[str, Any], line: int, gpu: str = "") -> Entry:
+    """The GPU is what the framework printed, where the experiment does not name one."""
+
     def get(key: str) -> str:
         return str(values.get(key) or "")
 
@@ -77,7 +80,8 @@ def _entry(values: Mapping[str, Any], line: int) -> Entry:
     failed = status in FAILED or (speed is None and milliseconds is None)
     nodes, gpus = whole(values.get("exp.num_nodes")) or 1, whole(values.get("exp.num_local_gpus"))
     replicas = whole(values.get("exp.num_replicas") or values.get("exp.num_local_replicas"))
-    docker = values.get("exp.docker") is True or get("exp.docker").lower() == "true"
+    kind = get("exp.device_type") or ("gpu" if get("exp.gpus") or gpus else "cpu")
+    docker = _is_true(values.get("exp.docker"))
     return Entry(
         line=line,
         model=get("exp.model_title") or get("exp.model"),
@@ -88,8 +92,8 @@ def _entry(values: Mapping[str, Any], line: int) -> Entry:
         batch=whole(values.get("exp.replica_batch")),
         devices=gpus or max(replicas // nodes, 1),
         nodes=nodes,
-        device=get("exp.device_title"),
-        device_kind=get("exp.device_type") or ("gpu" if get("exp.gpus") or gpus else "cpu"),
+        device=get("exp.device_title") or (gpu if kind == "gpu" else ""),
+        device_kind=kind,
         server=get("exp.node_title") or get("exp.node_id"),
         interconnect=get("exp.interconnect"),
         runtime=f"docker {get('exp.docker_image')}" if docker else "bare metal",
@@ -100,5 +104,23 @@ def _entry(values: Mapping[str, Any], line: int) -> Entry:
         message=(get("exp.status_msg") or "no results in the log") if failed else "",
         seconds=None if failed or milliseconds is None else milliseconds / 1e3,
         speed=None if failed else speed,
+        rounding=rounding(values.get("results.throughput"), values.get("results.time")),
+        settings=_settings(values),
         raw={key: get(key) for key in ("exp.id", "exp.model", "exp.framework", "exp.docker_image", "exp.status") if get(key)},
     )
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """Of the framework that ran; a log has the parameters of all of them."""
+    family = str(values.get("exp.framework_family") or values.get("exp.framework") or "")
+    distortions = str(values.get(f"{family}.distortions") or values.get(f"{family}.use_distort_color") or "")
+    return {
+        "compile": "xla" if _is_true(values.get(f"{family}.use_xla")) else "",
+        "augmentation": "distortions" if _is_true(distortions) else "",
+        "variables": str(values.get(f"{family}.var_update") or ""),
+        "tensor_core": "false" if str(values.get("exp.use_tensor_core")).lower() == "false" else "",
+    }
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() == "true"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from steptime.importing.foreign import NUMBER, Entry, File, Side, number, search, whole
+from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "tf_cnn_benchmarks"
 
@@ -26,7 +27,6 @@ SCRIPT = re.compile(r"tf_cnn_benchmarks(?:/\w+)?\.py")
 ERROR = re.compile(r"^[ \t]*([\w.]{0,200}(?:Error|Exception)\b(?:[:(][^\n]*)?)[ \t]*$", re.MULTILINE)
 OOM = re.compile(r"ResourceExhaustedError|OOM when allocating|Resource exhausted: (?:OOM|Out of memory)|CUDA_ERROR_OUT_OF_MEMORY")
 TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.\d+:", re.MULTILINE)
-GPU = re.compile(r"\bname: ([^,\n]{1,80}?)(?:[ \t]{1,9}(?:major:|computeCapability:|ROCm )|[ \t]{0,9}[,\r\n])")
 LAMBDA = re.compile(
     r"(?:logs[_/])?([^/]+?)\.logs[_/](syn|real)-([a-z_]+)-(fp16|fp32)-(\d+)gpus(-[a-z-]+)?[_/]([a-z0-9_]+)-(\d+)[_/](throughput|thermal)[_/](\d+)$"
 )
@@ -43,6 +43,9 @@ class Place:
     model: str = ""
     batch: int = 0
     phase: str = ""
+    variables: str = ""
+    augmentation: str = ""
+    compile: str = ""
 
 
 def looks_like(file: File) -> bool:
@@ -70,12 +73,11 @@ def _entry(file: File, place: Place, start: int, end: int, before: int) -> Entry
     header = text[:4000]
     found = TOTAL.search(text)
     fields = _header(header, place)
-    device = GPU.search(file.text, before, end) if "name: " in file.text else None
     line = file.line_of(start + found.start()) if found else file.line_of(start)
     entry = replace(
         fields,
         line=line,
-        device=device.group(1).strip() if device and fields.device_kind != "cpu" else "",
+        device=gpu_name(file.text, before, end) if fields.device_kind != "cpu" else "",
         server=place.server,
         precision=place.precision or _precision(file.words),
         data_store=_staged(file.words),
@@ -93,7 +95,8 @@ def _header(header: str, place: Place) -> Entry:
     total = whole(search(rf"^[ \t]*Batch size:[ \t]+({NUMBER}) global", header))
     each = whole(search(rf"^[ \t]*({NUMBER}) per device", header))
     listed = re.findall(r"'([^']+)'", search(r"^[ \t]*Devices:[ \t]+\[([^\]\n]*)\]", header))
-    devices = total // each if each and total % each == 0 else len(listed) or place.devices
+    devices = len(listed) or (total // each if each and total % each == 0 else place.devices)
+    batch, notes = _batch(total, each, devices)
     nodes = len({found.group(1) for found in (re.search(r"task:?(\d+)", name) for name in listed) if found}) or 1
     dataset = search(r"^[ \t]*Dataset:[ \t]+([^\n]+)", header).strip()
     mode = search(r"^[ \t]*Mode:[ \t]+([^\n]+)", header).strip().lower().replace("benchmarkmode.", "")
@@ -102,12 +105,20 @@ def _header(header: str, place: Place) -> Entry:
         model=search(r"^[ \t]*Model:[ \t]+(\S+)", header) or place.model,
         version=search(r"^[ \t]*TensorFlow:[ \t]+(\S+)", header),
         phase=mode or place.phase,
-        batch=each or place.batch,
+        batch=batch or place.batch,
         devices=devices // nodes if devices % nodes == 0 else devices,
         nodes=nodes if devices else 0,
         device_kind=kind,
         data="synthetic" if "synthetic" in dataset.lower() else dataset or place.data,
         optimizer=search(r"^[ \t]*Optimizer:[ \t]+(\S+)", header),
+        notes=notes,
+        settings={
+            "layout": search(r"^[ \t]*Data format:[ \t]+(\S+)", header).lower(),
+            "variables": search(r"^[ \t]*Variables:[ \t]+(\S+)", header) or place.variables,
+            "allreduce": search(r"^[ \t]*AllReduce:[ \t]+(\S+)", header).replace("None", ""),
+            "augmentation": place.augmentation,
+            "compile": place.compile,
+        },
         raw={
             "dataset": dataset,
             "variables": search(r"^[ \t]*Variables:[ \t]+(\S+)", header),
@@ -116,6 +127,16 @@ def _header(header: str, place: Place) -> Entry:
             "num batches": search(r"^[ \t]*Num batches:[ \t]+(\S+)", header),
         },
     )
+
+
+def _batch(total: int, each: int, devices: int) -> tuple[int, list[str]]:
+    """Of one device. The speed is that of all devices, so where the log contradicts itself the whole batch counts."""
+    if not (total and each and devices) or total == each * devices:
+        return each, []
+    said = f"the log says {total} global, {each} per device and {devices} devices"
+    if total % devices:
+        return each, [f"{said}; taken as {each} on each"]
+    return total // devices, [f"{said}; taken as {total} / {devices} = {total // devices} on each"]
 
 
 def _measured(entry: Entry, text: str, speed: float | None) -> Entry:
@@ -173,7 +194,7 @@ def _place(file: File) -> Place:
     found = LAMBDA.search(file.words)
     if not found:
         return Place()
-    server, data, _, precision, gpus, kind, model, batch, _, _ = found.groups()
+    server, data, variables, precision, gpus, kind, model, batch, _, _ = found.groups()
     return Place(
         server=server,
         data="synthetic" if data == "syn" else "real",
@@ -182,6 +203,9 @@ def _place(file: File) -> Place:
         model=model,
         batch=int(batch),
         phase="inference" if "inference" in (kind or "") else "training",
+        variables=variables,
+        augmentation="distortions" if "distortions" in (kind or "") else "",
+        compile="xla" if "XLA" in re.split(r"[-_]", server) else "",
     )
 
 
@@ -191,7 +215,9 @@ def _thermal(file: File) -> bool:
 
 
 def _metadata(file: File) -> bool:
-    return file.name.endswith("metadata") and bool(re.match(r"Memory\t[\d.]+GB\nCPU\t", file.head))
+    """Lines of a name, a tab and a value, in an order that depends on the version of Lambda's script."""
+    names = {line.partition("\t")[0] for line in file.head.splitlines()[:40]} if file.name.endswith("metadata") else set()
+    return {"Memory", "CPU"} <= names and bool(names & {"GPU 0", "CUDA", "TF", "Kernel"})
 
 
 def _thermal_beside(file: File) -> dict[str, float]:
