@@ -21,7 +21,8 @@ def entries(file: File) -> Iterator[Entry]:
     found = file.json
     options = found["opt"]
     forward, total = _seconds(found, "forward_times"), _seconds(found, "total_times")
-    shape = f"{options.get('image_height')}x{options.get('image_width')}"
+    height, width = options.get("image_height"), options.get("image_width")
+    shape, cudnn = f"{height}x{width}", str(found.get("cudnn_version", ""))
     cpu = found.get("gpu_name") == "cpu"
     for phase, steps in (("inference", forward), ("training", total)):
         yield Entry(
@@ -38,7 +39,11 @@ def entries(file: File) -> Iterator[Entry]:
             data="synthetic",
             data_store="dram",
             steps=steps,
-            raw={"cudnn": str(found.get("cudnn_version", "")), "image": shape, "model_t7": str(options["model_t7"])},
+            settings={
+                "image_size": str(height) if height == width and height else "" if height is None else shape,
+                "cudnn": cudnn,
+            },
+            raw={"cudnn": cudnn, "image": shape, "model_t7": str(options["model_t7"])},
             notes=["Torch7's default precision"] + ["forward and backward, without an update"] * (phase == "training"),
         )
 

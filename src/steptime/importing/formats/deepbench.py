@@ -19,6 +19,8 @@ SECTIONS = (
     (r"recurrent layers.*gru", "gru"),
     (r"all-?reduce", "all_reduce"),
 )
+LIBRARIES = {"cuda": "cuda version", "rocm": "rocm version", "mkl": "intel mkl version"}
+"""of each vendor's stack, its line in the specifications"""
 BATCHED = ("conv2d", "rnn", "lstm", "gru")
 MARGIN = 0.05
 
@@ -103,12 +105,15 @@ def _entry(
     section: str, line: int, row: dict[str, str], precision: str, specs: dict[str, str], phase: str, milliseconds: float
 ) -> Entry:
     batch = whole(row.get("n (batch size)") or row.get("n")) if section in BATCHED else 0
+    library, version = _library(specs)
     gpu, cpu = specs.get("GPU Model", ""), specs.get("CPU Model", "") or specs.get("CPU", "")
     chips = next((whole(text) for name, text in row.items() if name.startswith("#")), 1) if section == "all_reduce" else 1
     return Entry(
         line=line,
         model=section,
         model_options=dict(_shape(row)),
+        framework=library,
+        version=version,
         phase=phase,
         precision=precision,
         batch=batch,
@@ -123,6 +128,13 @@ def _entry(
         },
         raw={key.lower(): value for key, value in specs.items() if value and value != "-"},
     )
+
+
+def _library(specs: dict[str, str]) -> tuple[str, str]:
+    """DeepBench times the vendors' libraries; the sheet of specifications has their versions."""
+    lower = {name.lower(): text for name, text in specs.items()}
+    versions = ((name, search(r"(\d+(?:\.\d+)+)", lower.get(line, ""))) for name, line in LIBRARIES.items())
+    return next(((name, version) for name, version in versions if version), ("", ""))
 
 
 def _shape(row: dict[str, str]) -> Iterator[tuple[str, int | str]]:

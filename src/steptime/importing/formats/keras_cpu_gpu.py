@@ -45,6 +45,7 @@ def entries(file: File) -> Iterator[Entry]:
         others=others | ({"validation_accuracy": accuracy} if accuracy is not None else {}),
         first_loss=losses[0],
         last_loss=losses[-1],
+        settings={"build": search(r"^cpu-(\w+)", setting), "keras_backend": backend},
         raw={"setting": setting, "backend": backend},
     )
 

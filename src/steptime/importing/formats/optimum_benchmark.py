@@ -69,7 +69,8 @@ def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str
     cuda = backend.get("device") in ("cuda", "gpu")
     memory = part.get("memory") if isinstance(part.get("memory"), dict) else {}
     peak = next((number(memory[key]) for key in MEMORY if number((memory or {}).get(key))), None)  # type: ignore[index]
-    samples = target not in ("decode", "per_token")
+    unit = str((part.get("throughput") or {}).get("unit") or ("tokens/s" if target in ("decode", "per_token") else ""))
+    samples = unit in ("", "samples/s") and target not in ("decode", "per_token")
     return Entry(
         line=1,
         model=str(backend.get("model") or ""),
@@ -88,13 +89,13 @@ def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str
         device_kind="gpu" if cuda else str(backend.get("device") or ""),
         data="synthetic",
         seconds=mean,
-        speed=speed if samples else None,
+        speed=speed,
         n=count,
         percentiles={p: value for p in (50, 90, 95, 99) if (value := number(latency.get(f"p{p}"))) is not None},
         min_seconds=min(values) if values else None,
         max_seconds=max(values) if values else None,
         peak_bytes=int(peak * 1e6) if peak and peak < 1e9 else None,
-        others={} if samples or speed is None else {"tokens_per_second": speed},
+        settings=_settings(target, "" if samples else unit, backend, _dict(config, "scenario")),
         raw={
             "part": target,
             "task": str(backend.get("task") or ""),
@@ -102,6 +103,23 @@ def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str
         },
         notes=notes,
     )
+
+
+PARTS = {"prefill": "prompt", "decode": "generation", "per_token": "generation", "call": "prompt and generation"}
+
+
+def _settings(target: str, unit: str, backend: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, str]:
+    shapes, generation = _dict(scenario, "input_shapes"), _dict(scenario, "generate_kwargs")
+    compiled = backend.get("torch_compile") is True
+    return {
+        "part": PARTS.get(target, "") + (", one token" if target == "per_token" else ""),
+        "unit": unit,
+        "compile": "torch.compile" if compiled else "",
+        "attention": str(backend.get("attn_implementation") or ""),
+        "quantization": str(backend.get("quantization_scheme") or ""),
+        "prompt_tokens": str(shapes.get("sequence_length") or ""),
+        "generated_tokens": str(generation.get("max_new_tokens") or ""),
+    }
 
 
 def _speed(target: str, throughput: Any, mean: float, count: int, batch: int) -> tuple[float | None, list[str]]:

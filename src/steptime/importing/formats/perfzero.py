@@ -67,6 +67,7 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
         speed=next((metrics[key] for key in SPEEDS if metrics.get(key) is not None), None),
         peak_bytes=int(memory) if memory and 0 < memory < 1 << 50 else None,
         others=others | ({"run_seconds": seconds} if seconds and seconds > 0 else {}),
+        settings={"benchmark": method, "compile": "xla" if "xla" in method.lower().split("_") else ""},
         raw={"benchmark": name, "execution_id": str(summary.get("execution_id"))},
     )
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.foreign import Entry, File, Refused, number
+from steptime.importing.foreign import Entry, File, Refused, number, search
 from steptime.importing.tables import csv_table
 
 TOOL = "pytorch-gpu-benchmark"
 
 NAME = re.compile(r"(.*?)_?(\d+)_gpus__(double|float|half)_model_(train|inference)_benchmark\.csv$")
+FOLDER = r"^(?:new_)?results_"
+SERVER = FOLDER + r"(dgx-[^_]+|dgx2?)_"
 COLUMNS = {"resnet50", "resnet18", "densenet121", "vgg16", "squeezenet1_0", "mnasnet1_0"}
 
 
@@ -26,7 +28,8 @@ def entries(file: File) -> Iterator[Entry]:
     if not table or not table.rows:
         raise Refused("no steps", 1)
     device, count, precision, phase = named.groups() if named else ("", "0", "", "")
-    device = re.sub(r"^(?:new_)?results_(?:dgx-\w+_|dgx2?_)?", "", device)
+    server = search(SERVER, device)
+    device = re.sub(rf"{SERVER}|{FOLDER}", "", device, count=1)
     for model in table.columns:
         steps = []
         for line, row in table.rows:
@@ -43,6 +46,7 @@ def entries(file: File) -> Iterator[Entry]:
             devices=int(count),
             nodes=1 if named else 0,
             device=device,
+            server=server,
             device_kind="gpu",
             data="synthetic",
             steps=steps,

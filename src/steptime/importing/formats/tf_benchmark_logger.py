@@ -56,6 +56,10 @@ def entries(file: File) -> Iterator[Entry]:
         first_loss=losses[0] if losses else None,
         last_loss=losses[-1] if losses else None,
         others={"accuracy": accuracy[-1]} if accuracy else {},
+        settings={
+            "layout": {"channels_first": "nchw", "channels_last": "nhwc"}.get(str(parameters.get("data_format")), ""),
+            "compile": "xla" if str(parameters.get("enable_xla") or parameters.get("use_xla")).lower() == "true" else "",
+        },
         raw={str(name): str(value) for name, value in parameters.items()},
     )
 
