@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 import click
 
 from steptime.core.errors import UsageError
+from steptime.plan.lists import split
 from steptime.store.files import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", int, float)
 
 
 def store_option(command: F) -> F:
@@ -30,35 +32,30 @@ def open_store(path: str | None) -> Store:
 
 def words(text: str | None) -> list[str]:
     """'a,b' to ['a', 'b']."""
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+    return [part.strip() for part in split(text or "") if part.strip()]
 
 
 def integers(name: str, text: str | None) -> list[int]:
-    found = []
-    for part in words(text):
-        try:
-            found.append(int(part.replace("_", "")))
-        except ValueError:
-            raise UsageError(f"--{name} takes whole numbers, such as 32 or 16,32,64; got '{part}'") from None
-    return found
-
-
-def settings(name: str, texts: Sequence[str]) -> dict[str, list[str]]:
-    """('layers=4,8', 'width=512') to {'layers': ['4', '8'], 'width': ['512']}."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        key, equals, values = text.partition("=")
-        if not equals or not key or not values:
-            raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
-        found[key] = values.split(",")
-    return found
+    return [_number(part, int, f"--{name} takes whole numbers, such as 32 or 16,32,64") for part in words(text)]
 
 
 def floats(name: str, text: str | None) -> list[float]:
-    found = []
-    for part in words(text):
-        try:
-            found.append(float(part))
-        except ValueError:
-            raise UsageError(f"--{name} takes numbers, such as 0.01; got '{part}'") from None
-    return found
+    return [_number(part, float, f"--{name} takes numbers, such as 0.01") for part in words(text)]
+
+
+def _number(text: str, kind: type[N], problem: str) -> N:
+    try:
+        return kind(text.replace("_", ""))
+    except ValueError:
+        raise UsageError(f"{problem}; got '{text}'") from None
+
+
+def settings(name: str, texts: Sequence[str]) -> dict[str, list[str]]:
+    """('layers=4,8', 'width=512') to {'layers': ['4', '8'], 'width': ['512']}; `KEY=` is an empty text."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        key, equals, rest = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
+        values[key] = split(rest)
+    return values

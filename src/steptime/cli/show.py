@@ -98,7 +98,7 @@ def _case(record: Record) -> Pairs:
         ("threads", case.threads or ""),
         ("optimizer", case.optimizer if case.phase == Phase.TRAINING else ""),
         ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
-        ("repeat it", "" if record.source else repeat_command(case)),
+        ("repeat it", "" if record.source else repeat_command(record)),
     ]
 
 

@@ -30,7 +30,7 @@ class RunKind(RunsKind):
         return {
             "row": row_of(record),
             "record": without_steps(replace(record, profile=None)),
-            "command": repeat_command(record.case) if record.origin == "steptime" else "",
+            "command": repeat_command(record) if record.origin == "steptime" else "",
             "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
             "log": log,
             "log_truncated": not complete,

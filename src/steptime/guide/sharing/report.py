@@ -129,7 +129,7 @@ def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
         told["failure"] = {**told["failure"], "log_tail": told["failure"]["log_tail"][-2000:]} if told.get("failure") else None
         if told.get("machine"):
             told["machine"] = {**told["machine"], "cpu_flags": []}
-        command = repeat_command(record.case) if record.origin == "steptime" else ""
+        command = repeat_command(record) if record.origin == "steptime" else ""
         of_steps = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
         log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:room] if record.status != OK else ""
         room -= len(log)
