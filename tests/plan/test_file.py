@@ -44,6 +44,11 @@ def cases(text: str, changes: Changes | None = None):
         (HEAD + "[[override]]\nwhen = 'batch'\nset = {seed = 2}", "p.toml:6: override[0].when: ", "not a condition"),
         (HEAD + "model_options.layer = 4", "p.toml:5: constants.model_options.layer: ", "did you mean layers?"),
         (HEAD + "model_options.layers = -4", "p.toml:5: constants.model_options.layers: ", "at least 0"),
+        (
+            HEAD + "model_options.width = 8\nmodel_options.layers = 'width 3'",
+            "p.toml:6: constants.model_options.layers: ",
+            "takes int (default 4), not 'width 3'",
+        ),
         (HEAD + "backend_options.step_ms = 'a'", "p.toml:5: constants.backend_options.step_ms: ", "takes float"),
         ("exclude = [\n'true',\n3]\n" + HEAD, "p.toml:3: exclude[1]: ", "expression in quotes"),
         ("repeats = 0\n" + HEAD, "p.toml:1: repeats: ", "from 1 to 1000000, got 0"),

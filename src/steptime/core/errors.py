@@ -2,8 +2,9 @@
 
 SteptimeError                 one line for the user; the class decides the exit code
 ├── UsageError                bad input: exit 2, and the message names the valid choices
-│   └── UnknownName           a name that is not in a list we know
-│       └── UnknownRun        an id that no stored run has
+│   ├── UnknownName           a name that is not in a list we know
+│   │   └── UnknownRun        an id that no stored run has
+│   └── OptionError           an option of a model or a backend; names it
 ├── GraphError                a model that does not fit together; names the offending node
 ├── StoreError                records cannot be read or written
 ├── DataError                 a data set that is not there, not whole or not what it should be
@@ -46,6 +47,14 @@ class UnknownRun(UnknownName):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         super().__init__("run", name, known)
+
+
+class OptionError(UsageError):
+    """A model or a backend has no such option, or it cannot have this value; `option` is its name."""
+
+    def __init__(self, option: str, problem: object) -> None:
+        super().__init__(str(problem))
+        self.option = option
 
 
 class GraphError(SteptimeError):

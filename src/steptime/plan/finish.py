@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from steptime.core.backends.base import check_options, find
-from steptime.core.errors import SteptimeError, UsageError
+from steptime.core.errors import OptionError, SteptimeError, UsageError
 from steptime.core.models import zoo
 from steptime.core.schema import Budget, Case, option_value
 from steptime.plan.fields import GROUPS, check, group_of
@@ -77,5 +77,5 @@ class Finisher:
         try:
             checked(owner, options)
         except SteptimeError as problem:
-            guilty = next((key for key in options if f"{key} " in str(problem) or f"'{key}'" in str(problem)), "")
-            raise self._plan.problem(f"{group}.{guilty}" if guilty else "model", problem) from None
+            option = problem.option if isinstance(problem, OptionError) else ""
+            raise self._plan.problem(f"{group}.{option}" if option in options else "model", problem) from None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steptime.core.errors import SteptimeError, UnknownName
+from steptime.core.errors import OptionError, SteptimeError
 from steptime.core.models import zoo
 
 INTEGERS = [(m.name, key) for m in zoo.models().values() for key, value in m.options.items() if type(value) is int]
@@ -43,13 +43,13 @@ def test_the_smallest_image_is_the_smallest_that_works(name):
 
 def test_an_unknown_option_names_the_known_ones():
     with pytest.raises(
-        UnknownName, match=r"unknown option of model resnet50 'imag' \(did you mean image\?\).*classes, image, width"
+        OptionError, match=r"unknown option of model resnet50 'imag' \(did you mean image\?\).*classes, image, width"
     ):
         zoo.build("resnet50", {"imag": 64})
 
 
 def test_an_unknown_choice_names_the_choices():
-    with pytest.raises(UnknownName, match=r"unknown value of option head 'both'; known: mlm, pooler"):
+    with pytest.raises(OptionError, match=r"unknown value of option head 'both'; known: mlm, pooler"):
         zoo.build("bert_base", {"head": "both"})
 
 

@@ -17,7 +17,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.core.backends.cpu import thread_variables
-from steptime.core.errors import UnknownName, Unsupported, UsageError
+from steptime.core.errors import OptionError, UnknownName, Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case, Option, Verdict
 
@@ -206,9 +206,9 @@ def option(backend: Backend, case: Case, key: str) -> Any:
 def check_options(backend: Backend, options: Mapping[str, Option]) -> None:
     for key, value in options.items():
         if key not in backend.options:
-            raise UnknownName(f"option of backend {backend.name}", key, backend.options)
+            raise OptionError(key, UnknownName(f"option of backend {backend.name}", key, backend.options))
         default = backend.options[key]
         fits = isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool)
         if not fits and not (isinstance(default, float) and type(value) is int):
             kind = type(default).__name__
-            raise UsageError(f"option {key} of backend {backend.name} takes {kind} (default {default!r}), not '{value}'")
+            raise OptionError(key, f"option {key} of backend {backend.name} takes {kind} (default {default!r}), not '{value}'")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Callable
 
-from steptime.core.errors import GraphError, UnknownName, UsageError
+from steptime.core.errors import OptionError, UnknownName
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Option
 
@@ -74,12 +74,12 @@ def checked_options(entry: Model, options: dict[str, Option]) -> dict[str, Optio
     hints = typing.get_type_hints(entry.build)
     for key, value in options.items():
         if key not in entry.options:
-            raise UnknownName(f"option of model {entry.name}", key, entry.options)
+            raise OptionError(key, UnknownName(f"option of model {entry.name}", key, entry.options))
         wanted = hints[key]
         fits = isinstance(value, wanted) and isinstance(value, bool) == (wanted is bool)
         if not fits and not (wanted is float and type(value) is int):
-            raise UsageError(
-                f"option {key} of model {entry.name} takes {wanted.__name__} (default {entry.options[key]}), not '{value}'"
+            raise OptionError(
+                key, f"option {key} of model {entry.name} takes {wanted.__name__} (default {entry.options[key]}), not '{value}'"
             )
     return options
 
@@ -88,22 +88,22 @@ def at_least(low: int, **values: float) -> None:
     """For the models' own checks: `at_least(1, classes=classes)`."""
     for key, value in values.items():
         if value < low:
-            raise GraphError(f"option {key} must be at least {low}, got {value}")
+            raise OptionError(key, f"option {key} must be at least {low}, got {value}")
 
 
 def positive(**values: float) -> None:
     for key, value in values.items():
         if not value > 0:
-            raise GraphError(f"option {key} must be more than 0, got {value}")
+            raise OptionError(key, f"option {key} must be more than 0, got {value}")
 
 
 def multiple_of(factor: int, **values: int) -> None:
     for key, value in values.items():
         if value < 1 or value % factor:
-            raise GraphError(f"option {key} must be a multiple of {factor}, got {value}")
+            raise OptionError(key, f"option {key} must be a multiple of {factor}, got {value}")
 
 
 def one_of(choices: tuple[str, ...], **values: str) -> None:
     for key, value in values.items():
         if value not in choices:
-            raise UnknownName(f"value of option {key}", value, choices)
+            raise OptionError(key, UnknownName(f"value of option {key}", value, choices))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steptime.core.errors import GraphError
+from steptime.core.errors import OptionError
 from steptime.core.models.graph import Graph, Net
 from steptime.core.models.ops import Activation, Dense
 from steptime.core.models.zoo import at_least, model
@@ -47,6 +47,6 @@ def _sizes(widths: str) -> list[int]:
     try:
         sizes = [int(part) for part in str(widths).split("-")]
     except ValueError:
-        raise GraphError(f"option widths is a list of sizes such as 500-300-100, got '{widths}'") from None
+        raise OptionError("widths", f"option widths is a list of sizes such as 500-300-100, got '{widths}'") from None
     at_least(1, widths=min(sizes))
     return sizes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from steptime.core.errors import GraphError
+from steptime.core.errors import OptionError
 from steptime.core.models.blocks import conv_bn, pooled_logits
 from steptime.core.models.graph import Graph, Net, Tensor
 from steptime.core.models.ops import Activation, Add, AvgPool, BatchNorm, Concat, Conv2d, MaxPool, Pad
@@ -36,7 +36,7 @@ def _nasnet(name: str, classes: int, image: int, filters: int, cells: int, dropo
     at_least(32, image=image)
     multiple_of(96, filters=filters)
     if skip and cells < 2:
-        raise GraphError(f"option cells of {name} must be at least 2, got {cells}")
+        raise OptionError("cells", f"option cells of {name} must be at least 2, got {cells}")
     width = filters // 24
     net = Net(name)
     x = conv_bn(net, net.input(image, image, 3), stem, 3, 2, "valid", "conv0", epsilon=EPSILON)
