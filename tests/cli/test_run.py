@@ -187,4 +187,10 @@ def test_every_option_of_run_and_resume_reaches_the_typed_options():
     typed = {field.name for options in (RunOptions, MeasuringOptions) for field in dataclasses.fields(options)}
     changes = {*(key.rpartition(".")[2] for key in FIELDS), *OPEN_GROUPS, "repeats", "order", "include", "exclude"}
     for verb in (run.command, resume.command):
-        assert {parameter.name for parameter in verb.params} <= typed | changes | {"sweep"}
+        assert {parameter.name for parameter in verb.params} <= typed | changes | {"name"}
+
+
+@pytest.mark.parametrize("arguments", [["--detach"], ["--retry", "some"], ["--python", "/no/such"]], ids=" ".join)
+def test_what_cannot_be_measured_leaves_no_sweep_behind(inside, tmp_path, arguments):
+    assert inside("run", "mlp", "-B", "null", "--store", "s", *arguments).code == 2
+    assert not list(tmp_path.rglob("sweep.json"))

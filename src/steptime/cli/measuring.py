@@ -20,13 +20,16 @@ from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import best_of
 
 
-def measure(store: Store, sweep: Sweep, options: MeasuringOptions) -> int:
-    """Exit code 0 if every case has a figure, else 1."""
-    settings = options.settings()
-    site = state.site_of_sweep(store, sweep) if sweep.site else None
+def checked_settings(cases: Sequence[Case], site: Site | None, options: MeasuringOptions) -> Settings:
+    """The settings of a sweep of these cases; refuses what cannot be measured before anything of the sweep is written."""
     if options.detach and not site:
         raise UsageError("--detach is for sites: --on SITE; here a case needs somebody who waits for it")
-    check_interpreters(sweep.cases, site, options.python)
+    check_interpreters(cases, site, options.python)
+    return options.settings()
+
+
+def measure(store: Store, sweep: Sweep, site: Site | None, settings: Settings, options: MeasuringOptions) -> int:
+    """Exit code 0 if every case has a figure, else 1."""
     records = []
     with display(len(sweep.cases)) as shown:
         for record in _records(store, sweep, site, settings, shown, options.detach):

@@ -6,17 +6,19 @@ from typing import Any
 
 import click
 
-from steptime.cli.measuring import measure
+from steptime.cli.measuring import checked_settings, measure
 from steptime.cli.measuring_options import MeasuringOptions, measuring_options
 from steptime.cli.options import open_store
-from steptime.sweep.state import find_sweep
+from steptime.sweep.state import find_sweep, site_of_sweep
 
 
 @click.command("resume")
-@click.argument("sweep", required=False, default="", metavar="[SWEEP]")
+@click.argument("name", required=False, default="", metavar="[SWEEP]")
 @measuring_options
-def command(sweep: str, **parameters: Any) -> int:
+def command(name: str, **parameters: Any) -> int:
     """Go on with SWEEP (an id, or a plan's name; default: the newest). Cases that have a record are not run again."""
     options = MeasuringOptions.of(parameters)
     store = open_store(options.store_path)
-    return measure(store, find_sweep(store, sweep), options)
+    sweep = find_sweep(store, name)
+    site = site_of_sweep(store, sweep) if sweep.site else None
+    return measure(store, sweep, site, checked_settings(sweep.cases, site, options), options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from steptime.cli.measuring import check_interpreters, measure
+from steptime.cli.measuring import checked_settings, measure
 from steptime.cli.measuring_options import measuring_options
 from steptime.cli.options import open_store
 from steptime.cli.places import asked_site, check_places, cores_of
@@ -98,8 +98,7 @@ def _name_those_left_out() -> None:
 
 
 def _measure(cases: list[Case], name: str, site: Site | None, options: RunOptions) -> int:
-    settings = options.measuring.settings()
-    check_interpreters(cases, site, options.measuring.python)
+    settings = checked_settings(cases, site, options.measuring)
     store = open_store(options.measuring.store_path)
     store.prepare()
     if options.find_max_batch and site:
@@ -110,7 +109,7 @@ def _measure(cases: list[Case], name: str, site: Site | None, options: RunOption
         cases = with_largest_batches(store, cases, settings)
         if not cases:
             return 1
-    return measure(store, _sweep(store, cases, name, site, options), options.measuring)
+    return measure(store, _sweep(store, cases, name, site, options), site, settings, options.measuring)
 
 
 def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, options: RunOptions) -> Sweep:

@@ -59,13 +59,13 @@ class Estimator:
         self.total.seconds += seconds
 
     def _of(self, case: Case) -> tuple[str, float]:
-        if self._failed or self._related.get(_relation(case)):
+        related = self._related.get(_relation(case))
+        if self._failed or related:
             key = case_key(case)
             if key in self._same:
                 return SAME, _seconds(self._same[key], case)
             if key in self._failed:
                 return FAILED, START_SECONDS
-        related = self._related.get(_relation(case))
         if not related:
             return BUDGET, START_SECONDS + case.budget.max_seconds
         nearest = min(related, key=lambda batch: abs(batch - case.batch))
