@@ -13,6 +13,7 @@ from steptime.core.errors import UsageError
 from steptime.core.schema import case_key
 from steptime.environments import install
 from steptime.plan.expand import Expansion, expanded
+from steptime.plan.file import plan_of
 from steptime.plan.plan import Changes, Override, Plan, changed, formula
 from tests.effort import Effort
 
@@ -104,6 +105,14 @@ def test_the_ranks_of_a_node_share_its_cores():
 def test_models_bring_their_own_batch_and_rate():
     found = expanded(Expansion(Plan("p", constants={"backend": ["fake"]}, axes={"model": ["lenet", "alexnet_conv"]})))
     assert [(c.model, c.batch, c.learning_rate) for c in found] == [("lenet", 64, 1e-3), ("alexnet_conv", 32, 1e-8)]
+
+
+def test_a_whole_number_for_an_option_of_fractions_is_the_same_case_in_a_file_and_on_the_command_line():
+    text = "[constants]\nmodel = 'alexnet'\nbackend = 'fake'\nbackend_options.step_ms = 2\nmodel_options.dropout = 0"
+    (written,) = expanded(Expansion(plan_of(text, "p.toml")))
+    values = {"backend_options.step_ms": ["2"], "model_options.dropout": ["0"]}
+    (typed,) = expanded(Expansion(changed(plan_of(text, "p.toml"), Changes(values, frozenset(values)))))
+    assert case_key(written) == case_key(typed) and written.backend_options == {"step_ms": 2.0}
 
 
 def test_options_from_the_command_line_have_the_kind_of_their_default():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -51,12 +51,14 @@ class Finisher:
 
     def _groups(self, values: CaseValues) -> tuple[Any, ...]:
         """In the order of a case's fields; one of each for all cases that have the same."""
-        model_options, backend_options = self._given("model_options", values), self._given("backend_options", values)
-        self._check_options(values["model"], model_options, "model_options", zoo.build)
-        self._check_options(known_backend(values["backend"]), backend_options, "backend_options", check_options)
-        return model_options, backend_options, Budget(**self._given("budget", values)), self._given("labels", values)
+        model, backend = zoo.find(values["model"]), known_backend(values["backend"])
+        model_options = _as_floats(self._group("model_options", values), model.options)
+        backend_options = _as_floats(self._group("backend_options", values), backend.options)
+        self._check_options(model.name, model_options, "model_options", zoo.build)
+        self._check_options(backend, backend_options, "backend_options", check_options)
+        return model_options, backend_options, Budget(**self._group("budget", values)), self._group("labels", values)
 
-    def _given(self, group: str, values: CaseValues) -> dict[str, Any]:
+    def _group(self, group: str, values: CaseValues) -> dict[str, Any]:
         return {key.partition(".")[2]: values[key] for key in self._keys[group] if values.get(key) is not None}
 
     def _check_derived(self, key: str, value: object) -> None:
@@ -79,3 +81,9 @@ class Finisher:
         except SteptimeError as problem:
             option = problem.option if isinstance(problem, OptionError) else ""
             raise self._plan.problem(f"{group}.{option}" if option in options else "model", problem) from None
+
+
+def _as_floats(options: dict[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
+    """A whole number that is given to an option of fractions is one of them: 2 and 2.0 are the same case, however written."""
+    fractions = {key for key, value in options.items() if type(value) is int and isinstance(defaults.get(key), float)}
+    return {key: float(value) if key in fractions else value for key, value in options.items()}
