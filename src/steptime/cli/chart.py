@@ -23,7 +23,7 @@ from steptime.cli.options import json_option, open_store, store_option
 @click.option("--log", default="", metavar="x|y|xy", help="Logarithmic axes.")
 @click.option("--baseline", default="", metavar="SERIES", help="Show everything relative to this series, or value of x.")
 @click.option("--range", "limits", default="", metavar="V,..|LOW..HIGH", help="The values of x to show.")
-@click.option("--contended", is_flag=True, help="Count runs that something else disturbed.")
+@click.option("--contended", is_flag=True, help="Include contended runs, which other processes disturbed.")
 @click.option("--view", "kind", default="chart", show_default=True, help="chart, scaling, coverage or runs.")
 @click.option("--url", default="", metavar="ADDRESS", help="Take all of this from an address of the guide.")
 @click.option("--theme", default="light", show_default=True, help="light or dark.")

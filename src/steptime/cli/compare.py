@@ -1,4 +1,4 @@
-"""`steptime compare`: by how much, how sure, and what else is not the same."""
+"""`steptime compare`: by how much runs differ, with what certainty, and what else is not the same."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ VERDICTS = ("faster", "slower", "same", "undecided", "no figure")
 @click.argument("sides", metavar="A B...", nargs=-1, required=True)
 @click.option("--y", default="throughput", show_default=True, help="Measure: throughput, batch_time_ms, p95_ms, peak_bytes, ...")
 @click.option("--filter", "-f", "filters", multiple=True, metavar="D=V,..", help="Only runs with these values, on all sides.")
-@click.option("--margin", default="2%", show_default=True, help="Differences within this are of no consequence.")
+@click.option("--margin", default="2%", show_default=True, help="Differences within this margin count as the same.")
 @click.option("--fail-on", default="", metavar="VERDICT,..", help="Exit with 1 if one of these is found: slower,undecided.")
-@click.option("--contended", is_flag=True, help="Count runs that something else disturbed.")
+@click.option("--contended", is_flag=True, help="Include contended runs, which other processes disturbed.")
 @click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .json or .vl.json.")
 @json_option
 @store_option
@@ -49,14 +49,14 @@ def command(
     view = _view(store, sides, y, filters, contended)
     guide = Guide(store)
     guide.refresh()
-    found = compare(guide, view, _margin(margin))
+    comparison = compare(guide, view, _margin(margin))
     if output:
-        Drawn(found).save(output)
+        Drawn(comparison).save(output)
     if as_json:
-        print(json.dumps(plain(found)))
+        print(json.dumps(plain(comparison)))
     elif not output:
-        _print(found)
-    return 1 if any(difference.verdict in failing for difference in found.differences) else 0
+        _print(comparison)
+    return 1 if any(difference.verdict in failing for difference in comparison.differences) else 0
 
 
 def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], contended: bool) -> Any:
@@ -65,11 +65,11 @@ def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], 
 
     if len(sides) < 2:
         raise UsageError("compare takes two or more runs or filters; `steptime list` shows ids")
-    described = ["=" in side for side in sides]
-    if any(described) and not all(described):
+    are_filters = ["=" in side for side in sides]
+    if any(are_filters) and not all(are_filters):
         raise UsageError("compare takes either ids of runs or filters (DIMENSION=VALUE), not both at once")
     common = notation.canonical(pair for text in filters for pair in notation.filters_of(text))
-    if not described[0]:
+    if not are_filters[0]:
         runs = tuple(store.find(side).id for side in sides)
         return checked(View(kind="compare", y=y, runs=runs, filters=common, contended=contended))
     series = tuple(
@@ -91,33 +91,33 @@ def _margin(text: str) -> float:
     return value
 
 
-def _print(found: Any) -> None:
+def _print(comparison: Any) -> None:
     from steptime.cli.printing import table
-    from steptime.guide.charts.theme import shown, status_words
+    from steptime.guide.charts.theme import format_value, status_label
     from steptime.guide.view.dimensions import measure
 
-    of = measure(found.view.y)
+    compared = measure(comparison.view.y)
     header = (
         "",
-        f"{of.label}{f' ({of.unit})' if of.unit and of.form == 'number' else ''}",
+        f"{compared.label}{f' ({compared.unit})' if compared.unit and compared.form == 'number' else ''}",
         "95% interval",
         "runs",
         "ratio",
         "verdict",
     )
-    verdicts = [None, *found.differences]
+    differences = [None, *comparison.differences]
     lines = []
-    for side, difference in zip(found.sides, verdicts, strict=True):
-        value = shown(side.value, of) if side.value is not None else status_words(side.status)
-        interval = f"{shown(side.low, of)} to {shown(side.high, of)}" if side.low is not None else ""
+    for side, difference in zip(comparison.sides, differences, strict=True):
+        value = format_value(side.value, compared) if side.value is not None else status_label(side.status)
+        interval = f"{format_value(side.low, compared)} to {format_value(side.high, compared)}" if side.low is not None else ""
         ratio = f"{difference.ratio:.4g}" if difference and difference.ratio else ""
         lines.append([side.name, value, interval, str(side.runs), ratio, difference.verdict if difference else "baseline"])
     print(table(header, lines))
-    for difference in found.differences:
+    for difference in comparison.differences:
         print(f"\n{difference.words}" + (f"\n  {difference.basis}" if difference.basis else ""))
-    if found.differing:
+    if comparison.differing:
         print("\nwhat differs")
-        rows = [[d.section, d.name, *d.values] for d in found.differing]
-        print(table(("", "", *(side.name for side in found.sides)), rows))
-    for warning in found.warnings:
+        rows = [[d.section, d.name, *d.values] for d in comparison.differing]
+        print(table(("", "", *(side.name for side in comparison.sides)), rows))
+    for warning in comparison.warnings:
         print(f"steptime: {warning}", file=sys.stderr)

@@ -18,18 +18,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command("guide")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any that is free.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="An address of this machine; all but loopback need a token.")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="An address of this machine; others than loopback need a token."
+    "--token", envvar="STEPTIME_TOKEN", default="", help="What others must have to see it.  [default: generated and printed]"
 )
-@click.option(
-    "--token", envvar="STEPTIME_TOKEN", default="", help="What others must know to see it.  [default: made up, and printed]"
-)
-@click.option("--accept", is_flag=True, help="Take records that others send with `steptime push`; they need the token.")
-@click.option("--open/--no-open", "opening", default=None, help="Whether to open a browser.  [default: if there is a display]")
+@click.option("--accept", is_flag=True, help="Accept records that others send with `steptime push`; they need the token.")
+@click.option("--open/--no-open", "browser", default=None, help="Whether to open a browser.  [default: if there is a display]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address as one JSON object.")
 @store_option
-def command(port: int, host: str, token: str, accept: bool, opening: bool | None, as_json: bool, store_path: str | None) -> int:
+def command(port: int, host: str, token: str, accept: bool, browser: bool | None, as_json: bool, store_path: str | None) -> int:
     """Explore all results in the browser: axes, filters, groups, scaling, and the runs behind every point.
 
     Everything is served from this machine; nothing is fetched from anywhere. New records appear while it is open.
@@ -44,35 +42,35 @@ def command(port: int, host: str, token: str, accept: bool, opening: bool | None
         raise UsageError("a token has at least 8 characters")
     if accept:
         store.prepare()
-    listening = _listen(host, port)
-    address = _address(host, listening.getsockname()[1], token)
+    listener = _listen(host, port)
+    address = _address(host, listener.getsockname()[1], token)
     app = application(store, token, accept)
-    listening.listen(128)  # whoever reads the address can use it at once
+    listener.listen(128)  # so that the printed address answers at once
     if as_json:
         print(json.dumps({"url": address, "store": str(store.root)}), flush=True)
     else:
         print(f"Performance Guide of {store.root}\n{address}\nCtrl-C ends it", flush=True)
-    if opening or (opening is None and sys.stdout.isatty() and os.environ.get("DISPLAY")):
+    if browser or (browser is None and sys.stdout.isatty() and os.environ.get("DISPLAY")):
         import webbrowser
 
         webbrowser.open(address)
     config = uvicorn.Config(app, log_level="error", access_log=False, server_header=False, h11_max_incomplete_event_size=64_000)
-    with suppress(KeyboardInterrupt):  # which is how it is meant to end
-        uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
+        uvicorn.Server(config).run(sockets=[listener])
     return 0
 
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
     except OSError as problem:
         raise UsageError(
             f"cannot listen on {host}:{port}: {problem.strerror or problem}; choose another with --port or --host"
         ) from None
-    return listening
+    return listener
 
 
 def _address(host: str, port: int, token: str) -> str:

@@ -1,4 +1,4 @@
-"""`steptime push`: records to a guide that runs elsewhere."""
+"""`steptime push`: send records to a guide that runs elsewhere."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from steptime.core.errors import SteptimeError, UsageError
 
 if TYPE_CHECKING:
     from steptime.core.schema import Record
-    from steptime.guide.server.upload import Receipt
+    from steptime.guide.sharing.upload_format import Receipt
     from steptime.store.files import Store
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 @click.command("push")
 @click.argument("url", metavar="URL")
-@click.option("--token", default="", help="What the guide wants to hear.  [default: $STEPTIME_TOKEN, or as in the URL]")
+@click.option("--token", default="", help="The guide's token.  [default: $STEPTIME_TOKEN, or that in the URL]")
 @click.option("--token-file", type=click.Path(), help="A file that holds the token, so that no process list shows it.")
 @click.option("--where", "-w", "filters", multiple=True, metavar="COLUMN=V,..", help="Only rows with one of these values.")
 @click.option("--last", type=int, default=0, metavar="N", help="Only the newest N.")
@@ -35,8 +35,8 @@ def command(
 ) -> int:
     """Send records to a guide that was started with --accept, here or on another machine.
 
-    URL is what the guide printed. Records go with their steps and logs. What is there already is left as it is, so the same
-    command goes on where it was interrupted; a record that differs from one of the same id is refused.
+    URL is what the guide printed. Records are sent with their steps and logs. Those that the guide has already are left as they
+    are, so the same command continues where it was interrupted; a record that differs from one of the same id is refused.
     """
     from steptime.guide.sharing.push import push, target_of
 
@@ -49,27 +49,27 @@ def command(
     problem = ""
     try:
         push(target, store, _records(store, set(ids)), receipts.append)
-    except SteptimeError as stopped:
-        problem = str(stopped)
-    done = sum(r.stored + r.known + len(r.refused) for r in receipts)
-    _tell(receipts, target.words, len(ids), as_json)
+    except SteptimeError as error:
+        problem = str(error)
+    sent = sum(r.stored + r.known + len(r.refused) for r in receipts)
+    _print_receipts(receipts, target.url, len(ids), as_json)
     if problem:
-        so_far = f"; {done:,} of {len(ids):,} records were sent, and the same command goes on from there" if done else ""
+        so_far = f"; {sent:,} of {len(ids):,} records were sent, and the same command continues from there" if sent else ""
         raise UsageError(problem + so_far)
     return 1 if any(r.refused for r in receipts) else 0
 
 
-def _token(given: str, file: str | None, url: str) -> str:
+def _token(option: str, file: str | None, url: str) -> str:
     import os
 
-    if given and file:
-        raise UsageError("either --token or --token-file")
+    if option and file:
+        raise UsageError("give either --token or --token-file, not both")
     if file:
         try:
             return Path(file).read_text().strip()
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageError(f"cannot read {file}: {getattr(problem, 'strerror', None) or 'not text'}") from None
-    return given or ("" if "token=" in url else os.environ.get("STEPTIME_TOKEN", ""))
+    return option or ("" if "token=" in url else os.environ.get("STEPTIME_TOKEN", ""))
 
 
 def _records(store: Store, wanted: set[str]) -> Iterator[Record]:
@@ -81,17 +81,17 @@ def _records(store: Store, wanted: set[str]) -> Iterator[Record]:
                 yield record
 
 
-def _tell(receipts: list[Receipt], where: str, count: int, as_json: bool) -> None:
+def _print_receipts(receipts: list[Receipt], url: str, count: int, as_json: bool) -> None:
     refused = [r for receipt in receipts for r in receipt.refused]
     stored, known, logs = (sum(getattr(r, name) for r in receipts) for name in ("stored", "known", "logs"))
-    for refusal in refused[:MOST_NAMED]:
+    for refusal in refused[:MAX_NAMED]:
         print(f"steptime: {refusal.id or 'a record'} was refused: {refusal.reason}", file=sys.stderr)
-    if len(refused) > MOST_NAMED:
-        print(f"steptime: and {len(refused) - MOST_NAMED} more", file=sys.stderr)
+    if len(refused) > MAX_NAMED:
+        print(f"steptime: and {len(refused) - MAX_NAMED} more", file=sys.stderr)
     if as_json:
-        names = [{"id": r.id, "reason": r.reason} for r in refused]
-        told = {"url": where, "records": count, "stored": stored, "known": known, "logs": logs, "refused": names}
-        print(json.dumps(told))
+        reasons = [{"id": r.id, "reason": r.reason} for r in refused]
+        summary = {"url": url, "records": count, "stored": stored, "known": known, "logs": logs, "refused": reasons}
+        print(json.dumps(summary))
     elif receipts:
-        words = [f"{stored:,} new", f"{known:,} already there"] + ([f"{len(refused):,} refused"] if refused else [])
-        print(f"{where}: {', '.join(words)}")
+        counts = [f"{stored:,} new", f"{known:,} already there"] + ([f"{len(refused):,} refused"] if refused else [])
+        print(f"{url}: {', '.join(counts)}")

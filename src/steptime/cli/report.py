@@ -14,7 +14,7 @@ from steptime.core.errors import UsageError
 
 @click.command("report")
 @click.argument("output", metavar="OUT.html")
-@click.option("--title", default="", help="What it is called.  [default: the name of the store]")
+@click.option("--title", default="", help="The title of the page.  [default: the name of the store]")
 @click.option("--where", "-w", "filters", multiple=True, metavar="DIMENSION=V,..", help="Only runs with one of these values.")
 @click.option("--details", default=300, show_default=True, help="How many of the newest runs come with their steps and machines.")
 @json_option

@@ -158,11 +158,11 @@ def test_cut_off_bombed_and_unknown_compression_is_refused(client, store):
 
 
 def test_requests_and_records_have_a_size(client, store, monkeypatch):
-    assert send(client, b" " * (upload.MOST_BODY + 1)).status_code == 413
-    monkeypatch.setattr(upload, "MOST_RECORD", 5000)
+    assert send(client, b" " * (upload.MAX_BODY_BYTES + 1)).status_code == 413
+    monkeypatch.setattr(upload, "MAX_RECORD_BYTES", 5000)
     answer = send(client, lines(FAILED, replace(FAILED, id="large", message="m" * 5000)))
     assert [r["id"] for r in answer.json()["refused"]] == ["large"]
-    monkeypatch.setattr(upload, "MOST_RECORDS", 3)
+    monkeypatch.setattr(upload, "MAX_RECORDS", 3)
     assert send(client, lines(*[FAILED] * 4)).status_code == 413
     assert set(stored(store)) == {FAILED.id}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.guide.charts.spec_template import Spec, hole, unless, when
-from steptime.guide.charts.theme import SCHEMA, SHAPES, figure_words
+from steptime.guide.charts.theme import SCHEMA, SHAPES, format_expression
 from steptime.guide.view.dimensions import NOT_RUN
 
 LINE: Spec = {"type": "line", "strokeWidth": 2}
@@ -59,8 +59,8 @@ def _worked_out() -> list[Spec]:
     """Words for figures, and where a bar and its whisker end. A log axis has no room for 0."""
 
     def text(field: str) -> Any:
-        return when("percent", figure_words(field, "percent"), when("bytes", figure_words(field, "bytes"),
-               when("ratio", figure_words(field, "ratio"), figure_words(field, "number"))))  # fmt: skip
+        return when("percent", format_expression(field, "percent"), when("bytes", format_expression(field, "bytes"),
+               when("ratio", format_expression(field, "ratio"), format_expression(field, "number"))))  # fmt: skip
 
     nothing = {"calculate": "isValid(datum.value) && datum.value <= 0 ? '0' : datum.status", "as": "status"}
     positive = {"calculate": "datum.value > 0 ? datum.value : null", "as": "value"}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from steptime.guide.charts.theme import status_words
+from steptime.guide.charts.theme import status_label
 from steptime.guide.query.results import Result
 from steptime.guide.query.warnings import MOST_FACETS, drawn
 from steptime.guide.view.dimensions import dimension, measure
@@ -83,7 +83,7 @@ def rows(result: Result) -> list[dict[str, Any]]:
         if p.facet not in shown or p.x not in xs:
             continue
         row = {"x": float(p.x) if numeric else p.x or UNKNOWN, "series": p.series or label, "value": p.value, "low": p.low,
-               "high": p.high, "runs": p.runs, "status": status_words(p.status), "point": i}  # fmt: skip
+               "high": p.high, "runs": p.runs, "status": status_label(p.status), "point": i}  # fmt: skip
         if p.configurations > 1 and p.mixes:
             row["mixes"] = ", ".join(f"{count} × {dimension(name).label}" for name, count in p.mixes.items())
         found.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)

@@ -12,7 +12,7 @@ from typing import Any
 from steptime.core.schema import Record
 from steptime.guide.charts.chart_template import reference, top
 from steptime.guide.charts.spec_template import Spec, fill, hole, when
-from steptime.guide.charts.theme import sized, theme_values
+from steptime.guide.charts.theme import format_bytes, theme_values
 
 MOST_STEPS = 1500
 """more are thinned out: of every stretch the fastest and the slowest step are kept"""
@@ -115,7 +115,7 @@ def histogram_values(record: Record) -> Values:
             counts[min(int((second - low) / width), bins - 1)] += 1
         edges = [float(f"{1e3 * (low + i * width):.6g}") for i in range(bins + 1)]
         columns = {"from": edges[:-1], "to": edges[1:], "steps": counts}
-    memory = f"peak memory {sized(record.resources.peak_bytes)}" if record.resources else ""
+    memory = f"peak memory {format_bytes(record.resources.peak_bytes)}" if record.resources else ""
     subtitle = " · ".join(filter(None, [f"{len(seconds):,} steady steps", memory]))
     return {"columns": columns, "heading": "Distribution of steps", "subtitle": [subtitle]}
 

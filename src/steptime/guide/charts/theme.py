@@ -1,4 +1,4 @@
-"""How charts look: colours that colour-blind readers tell apart, light and dark, and the ways in which figures are written."""
+"""How charts look: colours that colour-blind readers can tell apart, light and dark, and how figures are written."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def config(name: str) -> Spec:
 
 
 def theme_values(name: str) -> dict[str, Any]:
-    """What a theme puts into a form."""
+    """What a theme puts into a template."""
     colours = theme(name)
     return {"config": config(name), **{part: colours[part] for part in ("background", "text", "quiet", "bad", "rule")},
             "first": colours["series"][0], "second": colours["series"][1]}  # fmt: skip
 
 
-def figure_words(field: str, form: str) -> str:
+def format_expression(field: str, form: str) -> str:
     """A figure as people write it, three digits and the unit where it is short: an expression for Vega."""
     v = f"datum.{field}"
     digits = "format({0}, abs({0}) >= 1e7 ? '.3~g' : abs({0}) >= 1000 ? ',.0f' : abs({0}) >= 0.001 ? '.3~r' : '.3~g')"
@@ -85,17 +85,17 @@ def figure_words(field: str, form: str) -> str:
     return f"isValid({v}) ? ({words}) : null"
 
 
-def shown(value: float, of: Measure) -> str:
+def format_value(value: float, of: Measure) -> str:
     """The same for the terminal."""
     if of.form == "percent":
         return f"{100 * value:.3g}%"
     if of.form == "bytes":
-        return sized(value)
+        return format_bytes(value)
     digits = f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
     return f"{digits}×" if of.form == "ratio" else digits
 
 
-def sized(count: float) -> str:
+def format_bytes(count: float) -> str:
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(count) < 999.5 or unit == "TB":
             return f"{count:.3g} {unit}"
@@ -103,7 +103,7 @@ def sized(count: float) -> str:
     raise AssertionError
 
 
-def status_words(status: str) -> str:
+def status_label(status: str) -> str:
     return status.replace("_", " ")
 
 

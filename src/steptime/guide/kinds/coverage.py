@@ -10,7 +10,7 @@ from typing import Any
 from steptime.core.schema import OK
 from steptime.guide.charts.chart_template import top
 from steptime.guide.charts.spec_template import Spec, hole
-from steptime.guide.charts.theme import status_colour, status_words
+from steptime.guide.charts.theme import status_colour, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind, Table
 from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, passes
@@ -106,7 +106,7 @@ class CoverageKind(Kind[Coverage]):
         x = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
              "axis": {"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}}  # fmt: skip
         y = {"field": "row", "type": "nominal", "sort": hole("ys"), "title": hole("y_title"), "axis": {"ticks": False}}
-        scale = {"domain": [status_words(s) for s in CELLS], "range": [status_colour(s) for s in CELLS]}
+        scale = {"domain": [status_label(s) for s in CELLS], "range": [status_colour(s) for s in CELLS]}
         legend = {"title": None, "orient": "bottom", "values": hole("present")}
         faint = {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": 0.18}, "value": 0.9}
         colour = {"field": "status", "type": "nominal", "scale": scale, "legend": legend}
@@ -120,7 +120,7 @@ class CoverageKind(Kind[Coverage]):
 
     def values(self, answer: Coverage) -> dict[str, Any]:
         rows = [
-            {"x": cell.x or UNKNOWN, "row": cell.row, "status": status_words(cell.status), "runs": cell.runs or None}
+            {"x": cell.x or UNKNOWN, "row": cell.row, "status": status_label(cell.status), "runs": cell.runs or None}
             for cell in answer.cells
         ]
         return {

@@ -10,7 +10,7 @@ from steptime.core.schema import OK
 from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, reference, series_colour, top
 from steptime.guide.charts.chart_values import entries
 from steptime.guide.charts.spec_template import Spec, hole, when
-from steptime.guide.charts.theme import SHAPES, status_words
+from steptime.guide.charts.theme import SHAPES, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind, Table
 from steptime.guide.query import measure_sql as figures
@@ -242,7 +242,7 @@ class ScalingKind(Kind[Scaling]):
         rows = [
             {"devices": p.devices, "series": name, "throughput": p.throughput, "throughput_low": p.low, "throughput_high": p.high,
              "ideal": p.ideal, **{f"{s}{end}": getattr(p, f"{s}{end}") for s in SCALES[1:] for end in ("", "_low", "_high")},
-             "runs": p.runs, "status": status_words(p.status)}
+             "runs": p.runs, "status": status_label(p.status)}
             for name, line in zip(names, answer.lines, strict=True) for p in line.points
         ]  # fmt: skip
         return {

@@ -1,4 +1,4 @@
-"""What a case printed. Its folder is named by the record, so it is believed only inside the store's sweeps."""
+"""What a case printed. The record names its folder, so a folder outside the store's sweeps is not read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def log_path(store: Store, record: Record) -> Path | None:
 
 
 def log_of(store: Store, record: Record) -> tuple[str, bool]:
-    """The end of it, and whether that is all."""
+    """The end of the log, and whether that is all of it."""
     path = log_path(store, record)
     try:
         return _tail(path) if path and path.is_file() else ("", True)

@@ -1,4 +1,4 @@
-"""What the browser asks and what it is told: plain values, ready for JSON. Reads, never writes; no path comes from outside."""
+"""What the page is sent besides views: plain values, ready for JSON. Reads, never writes; no path comes from outside."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from steptime.guide.view.dimensions import DIMENSIONS, MEASURES, dimension
 from steptime.guide.view.view import View, from_pairs
 
 Answer = dict[str, Any]
-MOST_ROWS = 500
-MOST_LABELS = 20
+MAX_ROWS = 500
+MAX_LABELS = 20
 
 
 def meta(guide: Guide) -> Answer:
-    """What there is to ask about: dimensions with how many values each has, measures, the number of runs."""
-    counted = [name for name in DIMENSIONS if name not in RUN_COLUMNS] + guide.labels()[:MOST_LABELS]
+    """What can be asked: dimensions with how many values each has, measures, the number of runs."""
+    counted = [name for name in DIMENSIONS if name not in RUN_COLUMNS] + guide.labels()[:MAX_LABELS]
     facets = {f.dimension: f for f in guide.facets(View(contended=True), counted)}
     names = [*DIMENSIONS, *(name for name in facets if name not in DIMENSIONS)]
     return {
@@ -32,9 +32,9 @@ def meta(guide: Guide) -> Answer:
 
 
 def _dimension(name: str, facet: Facet | None) -> Answer:
-    """Dimensions of single runs are not counted, which would mean reading them all."""
-    of = dimension(name)
-    return {"name": name, "label": of.label, "kind": of.kind, "values": len(facet.values) + facet.more if facet else 2}
+    """Values of single runs are not counted, which would mean reading them all."""
+    by = dimension(name)
+    return {"name": name, "label": by.label, "kind": by.kind, "values": len(facet.values) + facet.more if facet else 2}
 
 
 def facets_answer(guide: Guide, view: View) -> list[Answer]:
@@ -43,15 +43,14 @@ def facets_answer(guide: Guide, view: View) -> list[Answer]:
 
 def runs_answer(guide: Guide, pairs: list[tuple[str, str]]) -> Answer:
     """The runs of a view, some at a time."""
-    own = {"limit", "offset"}
-    given = {key: value for key, value in pairs if key in own}
-    view = from_pairs([(k, v) for k, v in pairs if k not in own])
-    limit, offset = _number(given, "limit", 100, MOST_ROWS), _number(given, "offset", 0, 10**9)
+    page = {key: value for key, value in pairs if key in ("limit", "offset")}
+    view = from_pairs([(key, value) for key, value in pairs if key not in page])
+    limit, offset = _number(page, "limit", 100, MAX_ROWS), _number(page, "offset", 0, 10**9)
     return plain(guide.runs(view, limit=limit, offset=offset))  # type: ignore[no-any-return]
 
 
-def _number(given: dict[str, str], name: str, usual: int, most: int) -> int:
-    text = given.get(name, str(usual))
+def _number(parameters: dict[str, str], name: str, default: int, most: int) -> int:
+    text = parameters.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
         raise UsageError(f"{name} is a whole number of at most {most}; got '{text[:40]}'")
     return int(text)

@@ -4,7 +4,7 @@
     /api/meta  /api/version                what there is; whether it has changed
     /api/view?..  /api/facets?..           the answer to a view; the values of filters with their counts
     /api/runs?..  /api/run/ID              the runs behind a view or a point; one run, whole
-    POST /api/records                      takes records, where the guide was started to (guide/upload.py)
+    POST /api/records                      accepts records if the guide was started with --accept (upload.py)
 
 Endpoints are plain functions, which Starlette runs in threads; the engine takes any number of them at once.
 """
@@ -30,45 +30,45 @@ from steptime.core.errors import SteptimeError, StoreError, UnknownRun, UsageErr
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import kind
 from steptime.guide.server import answers, upload
-from steptime.guide.server.access import Gate, refuse
+from steptime.guide.server.access import AccessControl, refuse
 from steptime.guide.sharing.export import MEDIA_TYPES, file_of
+from steptime.guide.sharing.upload_format import PATH
 from steptime.guide.view.view import LONGEST_QUERY, View
 from steptime.guide.web.assets import Asset, assets
 from steptime.store.files import Store
 
-SHORT_BYTES = 2000
-LOOK_SECONDS = 1.0
-"""how often, at most, the store is looked at for new records"""
+COMPRESS_FROM_BYTES = 2000
+REFRESH_SECONDS = 1.0
+"""how often, at most, the store is searched for new records"""
 
 
 @dataclass
-class Watched:
-    """A store and its guide; whoever asks for the version makes it look, though not more than once a second."""
+class LiveGuide:
+    """A guide that takes in new records when its version is asked for, at most once a second."""
 
-    store: Store
     guide: Guide
-    _looked: float = 0.0
+    _refreshed: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def look(self) -> str:
+    def version(self) -> str:
         if self._lock.acquire(blocking=False):
             try:
-                if time.monotonic() - self._looked >= LOOK_SECONDS:
+                if time.monotonic() - self._refreshed >= REFRESH_SECONDS:
                     self.guide.refresh()
-                    self._looked = time.monotonic()
+                    self._refreshed = time.monotonic()
             finally:
                 self._lock.release()
         return self.guide.version
 
 
-def application(store: Store, token: str = "", accept: bool = False) -> Gate:
-    """`accept`: whether who has the token may add records."""
+def application(store: Store, token: str = "", accept: bool = False) -> AccessControl:
+    """`accept`: whether those who have the token may add records."""
     guide = Guide(store)
     guide.refresh()
-    watched = Watched(store, guide)
+    live = LiveGuide(guide)
     routes = [
         Route("/api/meta", _json(lambda request: answers.meta(guide))),
-        Route("/api/version", _json(lambda request: {"version": watched.look()})),
+        Route("/api/version", _json(lambda request: {"version": live.version()})),
         Route("/api/view", _json(lambda request: _for_page(guide, _view(request)))),
         Route("/api/facets", _json(lambda request: answers.facets_answer(guide, _view(request)))),
         Route("/api/runs", _json(lambda request: answers.runs_answer(guide, _pairs(request)))),
@@ -77,14 +77,14 @@ def application(store: Store, token: str = "", accept: bool = False) -> Gate:
         *(Route(path, _asset(asset)) for path, asset in assets().items()),
     ]
     if accept:
-        routes.append(Route(upload.PATH, upload.Uploads(store, guide).endpoint, methods=["POST"]))
-    served = Starlette(routes=routes, exception_handlers={HTTPException: _told})
-    return Gate(served, token, upload.PATH if accept else "", upload.MOST_BODY)
+        routes.append(Route(PATH, upload.Uploads(store, guide).endpoint, methods=["POST"]))
+    pages = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+    return AccessControl(pages, token, PATH if accept else "", upload.MAX_BODY_BYTES)
 
 
-def _told(request: Request, problem: Exception) -> Response:
+def _http_error(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    return refuse(problem.status_code, "there is nothing here" if problem.status_code == 404 else str(problem.detail))
+    return refuse(problem.status_code, "no such page" if problem.status_code == 404 else str(problem.detail))
 
 
 def _for_page(guide: Guide, view: View) -> Any:
@@ -92,7 +92,7 @@ def _for_page(guide: Guide, view: View) -> Any:
 
 
 def _query(request: Request) -> str:
-    """Strictly UTF-8: bytes that are no text are refused, not guessed at."""
+    """Strictly UTF-8: bytes that are not text are refused, not guessed at."""
     raw: bytes = request.scope["query_string"]
     if len(raw) > LONGEST_QUERY:
         raise UsageError(f"an address of more than {LONGEST_QUERY} characters is not a view")
@@ -113,37 +113,34 @@ def _pairs(request: Request) -> list[tuple[str, str]]:
         raise UsageError(f"not a query string: {problem}") from None
 
 
-Make = Callable[[Request], Any]
+def _json(make: Callable[[Request], Any]) -> Callable[[Request], Response]:
+    """Compressed where it is long: guides are also read through SSH tunnels."""
 
-
-def _json(make: Make) -> Callable[[Request], Response]:
-    """Squeezed where it is long: guides are also read through a tunnel."""
-
-    def answer(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         content = msgspec.json.encode(make(request))
-        if len(content) < SHORT_BYTES or "gzip" not in request.headers.get("accept-encoding", ""):
+        if len(content) < COMPRESS_FROM_BYTES or "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(content, media_type="application/json", headers={"vary": "accept-encoding"})
         headers = {"vary": "accept-encoding", "content-encoding": "gzip"}
         return Response(gzip.compress(content, 3), media_type="application/json", headers=headers)
 
-    return _answering(answer)
+    return _with_errors(respond)
 
 
 def _file(guide: Guide, suffix: str) -> Callable[[Request], Response]:
-    def make(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         content = file_of(guide, _view(request), suffix)
         headers = {"content-disposition": f'inline; filename="steptime.{suffix}"'}
         return Response(content, media_type=MEDIA_TYPES[suffix], headers=headers)
 
-    return _answering(make)
+    return _with_errors(respond)
 
 
-def _answering(make: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """What the user got wrong is told with 4xx and one line; a record that does not exist is 404."""
+def _with_errors(respond: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Bad input is answered with 4xx and one line; a run that does not exist with 404."""
 
     def endpoint(request: Request) -> Response:
         try:
-            return make(request)
+            return respond(request)
         except UnknownRun as problem:
             return refuse(404, str(problem)[:2000])
         except UsageError as problem:
