@@ -109,7 +109,7 @@ def test_specifications_are_plain_json_without_addresses_of_data(guide):
     for query in VIEWS:
         text = json.dumps(spec_of(guide, query), allow_nan=False)
         assert '"url"' not in text
-        assert '"$"' not in text and '"$if"' not in text  # every hole is filled
+        assert '"$"' not in text and '"$if"' not in text  # every slot is filled
 
 
 def test_the_suffix_decides_what_is_written(guide):

@@ -1,14 +1,14 @@
-from steptime.guide.charts.spec_template import fill, hole, unless, when
+from steptime.guide.charts.spec_template import fill, slot, unless, when
 
 
 def test_values_go_into_holes_and_other_holes_stay_open_for_somebody_else():
-    form = {"width": hole("width"), "sort": [hole("xs"), "last"]}
+    form = {"width": slot("width"), "sort": [slot("xs"), "last"]}
     assert fill(form, {"xs": ["a", "b"]}) == {"width": {"$": "width"}, "sort": [["a", "b"], "last"]}
     assert fill(fill(form, {"xs": []}), {"width": None}) == {"width": None, "sort": [[], "last"]}
 
 
 def test_a_choice_that_is_not_taken_leaves_neither_key_nor_element():
-    form = {"axis": when("few", {"values": hole("xs")}), "layer": [when("bars", "bar"), unless("bars", "dot")]}
+    form = {"axis": when("few", {"values": slot("xs")}), "layer": [when("bars", "bar"), unless("bars", "dot")]}
     assert fill(form, {"few": False, "bars": True}) == {"layer": ["bar"]}
     assert fill(form, {"few": True, "bars": False, "xs": [1]}) == {"axis": {"values": [1]}, "layer": ["dot"]}
 
@@ -21,4 +21,4 @@ def test_choices_nest_and_may_be_left_open():
 
 
 def test_what_is_put_in_is_data_and_not_searched_for_holes():
-    assert fill({"values": hole("rows")}, {"rows": [{"$": "secret"}], "secret": 1}) == {"values": [{"$": "secret"}]}
+    assert fill({"values": slot("rows")}, {"rows": [{"$": "secret"}], "secret": 1}) == {"values": [{"$": "secret"}]}

@@ -1,4 +1,4 @@
-"""The form of the chart of a view: its layers, axes and marks, with holes for what an answer says (forms.py).
+"""The template of the explorer's chart: its layers, axes and marks.
 
 Bars where x is a name, lines where it is a number or a date; points in place of bars on a log axis, which has no zero for
 a bar to stand on. What has no figure is written in words where it would have stood. What depends on the size of the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.guide.charts.spec_template import Spec, hole, unless, when
+from steptime.guide.charts.spec_template import Spec, slot, unless, when
 from steptime.guide.charts.theme import SCHEMA, SHAPES, format_expression
 from steptime.guide.view.dimensions import NOT_RUN
 
@@ -25,18 +25,18 @@ TOOLTIP = [
 ]  # fmt: skip
 
 
-def form() -> Spec:
-    panel = {"width": hole("width"), "height": hole("height"), "layer": _layers()}
-    facet = {"field": "facet", "type": "nominal", "sort": hole("facets"), "title": None,
+def template() -> Spec:
+    panel = {"width": slot("width"), "height": slot("height"), "layer": _layers()}
+    facet = {"field": "facet", "type": "nominal", "sort": slot("facets"), "title": None,
              "header": {"labelFontSize": 13, "labelFontWeight": 600, "labelAnchor": "start", "labelPadding": 8,
                         "labelLimit": 220}}  # fmt: skip
     return {
-        **top(),
-        "params": when("named", [{"name": name, "expr": hole(name)} for name in ("slanted", "roomy", "crowded")]),
-        "data": {"values": hole("rows")},
-        "transform": _worked_out(),
+        **frame(),
+        "params": when("named", [{"name": name, "expr": slot(name)} for name in ("slanted", "roomy", "crowded")]),
+        "data": {"values": slot("rows")},
+        "transform": _transforms(),
         "facet": when("faceted", facet),
-        "columns": when("faceted", hole("columns")),
+        "columns": when("faceted", slot("columns")),
         "spacing": when("faceted", 28),
         "spec": when("faceted", panel),
         "resolve": when("faceted", {"axis": {"x": "independent", "y": "independent"}}),
@@ -44,19 +44,19 @@ def form() -> Spec:
     }
 
 
-def top() -> Spec:
-    """What all charts begin with."""
+def frame() -> Spec:
+    """What all charts have: schema, theme, size, title."""
     fitted = {"type": "fit", "contains": "padding"}
     return {
         "$schema": SCHEMA,
-        "config": hole("config"),
+        "config": slot("config"),
         "autosize": when("fitted", fitted),
-        "title": when("titled", {"text": hole("heading"), "subtitle": hole("subtitle")}),
+        "title": when("titled", {"text": slot("heading"), "subtitle": slot("subtitle")}),
     }
 
 
-def _worked_out() -> list[Spec]:
-    """Words for figures, and where a bar and its whisker end. A log axis has no room for 0."""
+def _transforms() -> list[Spec]:
+    """Figures as text, and where a bar and its whisker end. A log axis has no 0."""
 
     def text(field: str) -> Any:
         return when("percent", format_expression(field, "percent"), when("bytes", format_expression(field, "bytes"),
@@ -76,13 +76,13 @@ def _worked_out() -> list[Spec]:
 
 
 def _layers() -> list[Spec]:
-    base = {"x": _x(), "xOffset": when("named", when("many", {"field": "series", "type": "nominal", "sort": hole("series")}))}
-    y, colour = _y(), series_colour(hole("series"), hole("legend_title"))
+    base = {"x": _x(), "xOffset": when("named", when("many", {"field": "series", "type": "nominal", "sort": slot("series")}))}
+    y, colour = _y(), series_colour(slot("series"), slot("legend_title"))
     figures, ends = [{"filter": "isValid(datum.value)"}], [{"filter": "isValid(datum.low)"}]
     encoding = {**base, "y": y, "color": colour}
-    shape = {**colour, "scale": {"domain": hole("series"), "range": list(SHAPES)}}
+    shape = {**colour, "scale": {"domain": slot("series"), "range": list(SHAPES)}}
     whisker = {**encoding, "y": {**y, "field": "low"}, "y2": {"field": "high"},
-               "color": when("bars", {"value": hole("rule")}, colour)}  # fmt: skip
+               "color": when("bars", {"value": slot("rule")}, colour)}  # fmt: skip
     label = {**base, "y": {**y, "field": "top"}, "text": {"field": "shown", "type": "nominal"}}
     size = when("many", 10.5, 11.5)
     return [
@@ -94,33 +94,33 @@ def _layers() -> list[Spec]:
         when("relative", reference("y", 1)),
         when("intervals", {"transform": ends, "mark": WHISKER, "encoding": whisker}),
         when("bars", {"transform": [{"filter": "isValid(datum.top)"}], "encoding": label,
-                      "mark": {"type": "text", "dy": -6, "baseline": "bottom", "fontSize": size, "color": hole("text"),
+                      "mark": {"type": "text", "dy": -6, "baseline": "bottom", "fontSize": size, "color": slot("text"),
                                "opacity": {"expr": "roomy ? 1 : 0"}}}),
-        when("gaps", when("named", _words(base), _crosses(base))),
+        when("gaps", when("named", _status_labels(base), _status_marks(base))),
     ]  # fmt: skip
 
 
 def reference(axis: str, at: Any) -> Spec:
     """One dashed line, not one for each row."""
-    mark = {"type": "rule", "strokeDash": [4, 4], "color": hole("quiet")}
+    mark = {"type": "rule", "strokeDash": [4, 4], "color": slot("quiet")}
     return {"data": {"values": [{}]}, "mark": mark, "encoding": {axis: {"datum": at, "type": "quantitative"}}}
 
 
 def series_colour(names: Any, title: Any) -> Spec:
     """The same in every layer, or there would be a legend for each."""
-    legend = when("legend", {"title": title, "columns": hole("entries"), "symbolOpacity": 1}, None)
+    legend = when("legend", {"title": title, "columns": slot("entries"), "symbolOpacity": 1}, None)
     return {"field": "series", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": legend}
 
 
 def _x() -> Spec:
-    named = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
+    named = {"field": "x", "type": "nominal", "sort": slot("xs"), "title": slot("x_title"),
              "axis": {"labelAngle": {"expr": "slanted ? -35 : 0"}, "labelAlign": {"expr": "slanted ? 'right' : 'center'"},
                       "labelBaseline": "top", "labelOverlap": {"expr": "crowded"}, "labelLimit": 160, "ticks": False},
-             "scale": {"domain": hole("xs"), "paddingInner": 0.25, "paddingOuter": 0.12}}  # fmt: skip
-    dated = {"field": "x", "type": "temporal", "title": hole("x_title"), "scale": {"type": "utc", "padding": 16},
+             "scale": {"domain": slot("xs"), "paddingInner": 0.25, "paddingOuter": 0.12}}  # fmt: skip
+    dated = {"field": "x", "type": "temporal", "title": slot("x_title"), "scale": {"type": "utc", "padding": 16},
              "axis": {"format": "%Y-%m-%d", "labelOverlap": True, "tickCount": 6}}  # fmt: skip
-    numbers = {"field": "x", "type": "quantitative", "title": hole("x_title"),
-               "axis": {"values": when("few", hole("xs")), "format": ",~r", "labelOverlap": True},
+    numbers = {"field": "x", "type": "quantitative", "title": slot("x_title"),
+               "axis": {"values": when("few", slot("xs")), "format": ",~r", "labelOverlap": True},
                "scale": when("log_x", {"type": "log", "base": 2, "nice": False, "padding": 16},
                              {"zero": False, "nice": False, "padding": 16})}  # fmt: skip
     return when("named", named, when("dated", dated, numbers))
@@ -134,22 +134,22 @@ def _y() -> Spec:
         "labelExpr": when("percent", "format(datum.value, '~%')", when("bytes", "format(datum.value, '~s') + 'B'", number)),
         "tickCount": 6,
     }
-    return {"field": "value", "type": "quantitative", "title": hole("y_title"), "axis": axis, "scale": scale}
+    return {"field": "value", "type": "quantitative", "title": slot("y_title"), "axis": axis, "scale": scale}
 
 
-def _words(base: Spec) -> Spec:
-    """What has no figure, at the foot of its place. `not run` is quiet: it is nobody's fault."""
+def _status_labels(base: Spec) -> Spec:
+    """Why there is no figure, written where the bar would stand. `not run` is grey: nothing failed."""
     mark = {"type": "text", "angle": 270, "align": "left", "baseline": "middle", "dx": 4, "fontSize": 10.5}
-    encoding = {**base, "y": {"value": "height"}, "text": {"field": "status", "type": "nominal"}, "color": _blame()}
+    encoding = {**base, "y": {"value": "height"}, "text": {"field": "status", "type": "nominal"}, "color": _status_colour()}
     return {"transform": [{"filter": "!isValid(datum.value)"}], "mark": mark, "encoding": encoding}
 
 
-def _crosses(base: Spec) -> Spec:
-    """Lines may run through words, so what has no figure is a cross at the foot of the plot, with a tooltip."""
+def _status_marks(base: Spec) -> Spec:
+    """Lines may cross text, so a missing figure is a cross at the foot of the plot, with a tooltip."""
     tooltip = [{"field": name, "type": "nominal"} for name in ("x", "series", "status")]
-    encoding = {**base, "y": {"value": "height"}, "color": _blame(), "tooltip": tooltip}
+    encoding = {**base, "y": {"value": "height"}, "color": _status_colour(), "tooltip": tooltip}
     return {"transform": [{"filter": "!isValid(datum.value)"}], "mark": CROSS, "encoding": encoding}
 
 
-def _blame() -> Spec:
-    return {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": hole("quiet")}, "value": hole("bad")}
+def _status_colour() -> Spec:
+    return {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": slot("quiet")}, "value": slot("bad")}

@@ -1,4 +1,4 @@
-"""The chart of a view: what an answer puts into the form (layers.py), and how large it is when nobody says. Pure."""
+"""What an answer puts into the explorer's chart template, and the size of the chart where nobody chooses one. Pure."""
 
 from __future__ import annotations
 
@@ -20,31 +20,28 @@ LABEL_ROOM = 46
 LONGEST_NAME = 37
 """letters of a name in the legend; more are cut off"""
 LETTER = 7.5
-"""pixels of a letter of an axis, about"""
+"""approximate pixels of a letter on an axis"""
 LINE_ROOM = 19
 """pixels from one slanted name to the next at which they can be read"""
 
 
-def natural(result: Result) -> dict[str, Any]:
-    """The size of a chart that nobody has told how much room there is."""
+def default_size(result: Result) -> dict[str, Any]:
     many = len(drawn(result))
     if _faceted(result):
-        return {"titled": True, "fitted": False, "columns": 3, "width": 300 if many < 12 else 420, "height": 220,
-                "entries": entries(1000, result.series)}  # fmt: skip
+        return {"columns": 3, "width": 300 if many < 12 else 420, "height": 220,
+                "entries": legend_columns(1000, result.series)}  # fmt: skip
     bars = max(many + (_named(result.view) and bool(result.means)), 1) * max(len(result.series), 1)
     width = int(min(max(bars * LABEL_ROOM + 60, 420), 1000))
     return {
-        "titled": True,
-        "fitted": False,
         "columns": 1,
         "width": width,
         "height": 320,
-        "entries": entries(width, result.series),
+        "entries": legend_columns(width, result.series),
     }
 
 
-def entries(width: int, names: Sequence[str]) -> int:
-    """How many names of the legend go side by side."""
+def legend_columns(width: int, names: Sequence[str]) -> int:
+    """How many names of the legend fit side by side."""
     return max(1, width // (7 * min(max([4, *map(len, names)]), LONGEST_NAME) + 34))
 
 
@@ -66,10 +63,10 @@ def subtitle(result: Result) -> str:
     return " · ".join(filter(None, [*parts, "95% intervals" if any(p.low is not None for p in result.points) else ""]))
 
 
-def chosen(view: View) -> str:
-    """Which runs they come from."""
-    words = (f"{dimension(k).label}: {', '.join(v[:3])}{' …' if len(v) > 3 else ''}" for k, v in view.filters)
-    return " · ".join(words)[:160]
+def filters_text(view: View) -> str:
+    """Which runs the figures come from."""
+    parts = (f"{dimension(k).label}: {', '.join(v[:3])}{' …' if len(v) > 3 else ''}" for k, v in view.filters)
+    return " · ".join(parts)[:160]
 
 
 def rows(result: Result) -> list[dict[str, Any]]:
@@ -77,7 +74,7 @@ def rows(result: Result) -> list[dict[str, Any]]:
     view = result.view
     named, numeric, faceted = _named(view), dimension(view.x).kind == "number", _faceted(result)
     label = measure(view.y).label
-    found = []
+    rows = []
     shown, xs = set(result.facets[:MOST_FACETS]), set(drawn(result))
     for i, p in enumerate(result.points):
         if p.facet not in shown or p.x not in xs:
@@ -86,16 +83,16 @@ def rows(result: Result) -> list[dict[str, Any]]:
                "high": p.high, "runs": p.runs, "status": status_label(p.status), "point": i}  # fmt: skip
         if p.configurations > 1 and p.mixes:
             row["mixes"] = ", ".join(f"{count} × {dimension(name).label}" for name, count in p.mixes.items())
-        found.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)
+        rows.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)
     for mean in (m for m in result.means if named and m.facet in shown):
         row = {"x": GEOMETRIC_MEAN, "series": mean.series or label, "value": mean.value, "low": None, "high": None,
                "runs": mean.n, "status": f"over {mean.n} of {mean.of}"}  # fmt: skip
-        found.append({**row, "facet": mean.facet or UNKNOWN} if faceted else row)
-    return found
+        rows.append({**row, "facet": mean.facet or UNKNOWN} if faceted else row)
+    return rows
 
 
 def values(result: Result) -> dict[str, Any]:
-    """What the answer puts into the form: data, words, orders, and which parts there are."""
+    """Data, texts, orders, and which parts of the template are used."""
     view, of, by = result.view, measure(result.view.y), dimension(result.view.x)
     data, named, faceted, relative = rows(result), _named(view), _faceted(result), bool(view.baseline)
     names = [s or of.label for s in result.series]
@@ -108,7 +105,7 @@ def values(result: Result) -> dict[str, Any]:
     letters = max(map(len, xs), default=0) * len(xs) if named else 0
     return {
         "rows": data, "xs": xs, "series": names, "facets": [f or UNKNOWN for f in result.facets[:MOST_FACETS]],
-        "heading": heading(view), "subtitle": list(filter(None, [subtitle(result), chosen(view)])),
+        "heading": heading(view), "subtitle": list(filter(None, [subtitle(result), filters_text(view)])),
         "x_title": by.label, "y_title": f"{of.label} ({unit})" if unit else of.label,
         "legend_title": ", ".join(dimension(d).label for d in view.group) or None,
         "named": named, "dated": by.kind == "date", "faceted": faceted, "relative": relative,

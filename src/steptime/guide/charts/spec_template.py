@@ -1,11 +1,11 @@
-"""Specifications with holes: Python writes each kind of chart once, as a form, and whoever has an answer fills it in.
+"""Templates of Vega-Lite specifications: each chart is written once, in Python, with slots for what an answer says.
 
-Command line, files and notebooks fill forms here; the guide's server sends them filled but for size and theme, which are
-the reader's; the single-file report carries the forms and fills them by the same rules (web/fill.js). So a chart is
-described in one place and drawn in four.
+Command line, files and notebooks fill templates here; the server fills all but size and theme, which are the reader's; the
+single-file report carries the templates and fills them by the same rules (web/fill.js). So a chart is described in one
+place and drawn in four.
 
-A form is plain JSON in which {"$": NAME} stands for a value and {"$if": NAME, "then": .., "else": ..} for a choice;
-where the side that is chosen is missing, nothing is left, neither key nor element.
+A template is plain JSON in which {"$": NAME} stands for a value and {"$if": NAME, "then": .., "else": ..} for a choice;
+if the chosen branch is missing, neither key nor element is left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Spec = dict[str, Any]
 NOTHING = object()
 
 
-def hole(name: str) -> Spec:
+def slot(name: str) -> Spec:
     return {"$": name}
 
 
@@ -29,14 +29,14 @@ def unless(name: str, otherwise: Any) -> Spec:
     return {"$if": name, "else": otherwise}
 
 
-def fill(form: Any, values: Mapping[str, Any]) -> Any:
-    """The form with these values in it. Holes that they do not name stay open, for somebody else to fill."""
-    if isinstance(form, list):
-        return [part for part in (fill(part, values) for part in form) if part is not NOTHING]
-    if not isinstance(form, dict):
-        return form
-    if "$" in form:
-        return values.get(form["$"], form)
-    if "$if" in form and form["$if"] in values:
-        return fill(form.get("then" if values[form["$if"]] else "else", NOTHING), values)
-    return {key: filled for key, part in form.items() if (filled := fill(part, values)) is not NOTHING}
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with these values. Slots that they do not name stay, to be filled later."""
+    if isinstance(template, list):
+        return [part for part in (fill(part, values) for part in template) if part is not NOTHING]
+    if not isinstance(template, dict):
+        return template
+    if "$" in template:
+        return values.get(template["$"], template)
+    if "$if" in template and template["$if"] in values:
+        return fill(template.get("then" if values[template["$if"]] else "else", NOTHING), values)
+    return {key: filled for key, part in template.items() if (filled := fill(part, values)) is not NOTHING}

@@ -1,4 +1,4 @@
-"""The charts of one run: every step as it was timed, and how the steady ones spread. Forms and values, as in charts.py.
+"""The charts of one run: every step as it was timed, and how the steady ones spread. Templates and values.
 
 Values have their data by columns: a report holds hundreds of runs, and a name for each figure would double its size.
 """
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.guide.charts.chart_template import reference, top
-from steptime.guide.charts.spec_template import Spec, fill, hole, when
+from steptime.guide.charts.chart_template import frame, reference
+from steptime.guide.charts.spec_template import Spec, fill, slot, when
 from steptime.guide.charts.theme import format_bytes, theme_values
 
 MOST_STEPS = 1500
@@ -20,28 +20,28 @@ MOST_BINS = 40
 Values = dict[str, Any]
 
 
-def steps_spec(record: Record, look: str = "light", **layout: Any) -> Spec:
+def steps_spec(record: Record, theme: str = "light", **layout: Any) -> Spec:
     """A record without steps has an empty chart."""
-    return _drawn(open_steps(record), look, 760, layout)
+    return _complete(open_steps(record), theme, 760, layout)
 
 
-def histogram_spec(record: Record, look: str = "light", **layout: Any) -> Spec:
-    return _drawn(open_histogram(record), look, 360, layout)
+def histogram_spec(record: Record, theme: str = "light", **layout: Any) -> Spec:
+    return _complete(open_histogram(record), theme, 360, layout)
 
 
-def _drawn(made: Spec, look: str, width: int, layout: Values) -> Spec:
-    natural = {"titled": True, "fitted": False, "width": width, "height": 220}
-    return fill(made, {**theme_values(look), **natural, **layout})  # type: ignore[no-any-return]
+def _complete(spec: Spec, theme: str, width: int, layout: Values) -> Spec:
+    size = {"titled": True, "fitted": False, "width": width, "height": 220}
+    return fill(spec, {**theme_values(theme), **size, **layout})  # type: ignore[no-any-return]
 
 
 def open_steps(record: Record) -> Spec:
     values = steps_values(record)
-    return fill(steps_form(), {**values, "rows": by_row(values["columns"])})  # type: ignore[no-any-return]
+    return fill(steps_template(), {**values, "rows": by_row(values["columns"])})  # type: ignore[no-any-return]
 
 
 def open_histogram(record: Record) -> Spec:
     values = histogram_values(record)
-    return fill(histogram_form(), {**values, "rows": by_row(values["columns"])})  # type: ignore[no-any-return]
+    return fill(histogram_template(), {**values, "rows": by_row(values["columns"])})  # type: ignore[no-any-return]
 
 
 def by_row(columns: dict[str, list[Any]]) -> list[Values]:
@@ -53,13 +53,13 @@ def steps_values(record: Record, most: int = MOST_STEPS) -> Values:
     start = record.steps.steady_start if record.steps else 0
     kept = thinned(seconds, most)
     ms = [_milliseconds(seconds[i]) for i in kept]
-    words = f"{len(seconds):,} steps, the first {start} are warm-up" + (" · thinned out" if len(kept) < len(seconds) else "")
+    subtitle = f"{len(seconds):,} steps, the first {start} are warm-up" + (" · thinned out" if len(kept) < len(seconds) else "")
     return {
         "columns": {"step": [i + 1 for i in kept], "ms": ms},
         "start": start, "warm": start > 0, "until": start + 0.5, "dense": len(ms) > 300,
         "slow": bool(ms) and max(ms) > 20 * sorted(ms)[len(ms) // 2] > 0,
         "known": record.summary is not None, "mean": _milliseconds(record.summary.mean_seconds) if record.summary else None,
-        "heading": "Steps", "subtitle": [words],
+        "heading": "Steps", "subtitle": [subtitle],
     }  # fmt: skip
 
 
@@ -73,32 +73,32 @@ def thinned(seconds: Sequence[float], most: int) -> list[int]:
     if len(seconds) <= most:
         return list(range(len(seconds)))
     width = -(-2 * len(seconds) // most)
-    found = set()
+    kept = set()
     for first in range(0, len(seconds), width):
         stretch = range(first, min(first + width, len(seconds)))
-        found |= {min(stretch, key=seconds.__getitem__), max(stretch, key=seconds.__getitem__)}
-    return sorted(found)
+        kept |= {min(stretch, key=seconds.__getitem__), max(stretch, key=seconds.__getitem__)}
+    return sorted(kept)
 
 
-def steps_form() -> Spec:
+def steps_template() -> Spec:
     x = {"field": "step", "type": "quantitative", "title": "step", "scale": {"nice": False}, "axis": {"format": "~s"}}
     y = {"field": "ms", "type": "quantitative", "title": "ms", "axis": {"tickCount": 5},
          "scale": when("slow", {"type": "log", "nice": False, "padding": 8}, {"zero": True})}  # fmt: skip
-    parts = {"domain": ["warm-up", "steady"], "range": [hole("second"), hole("first")]}
+    parts = {"domain": ["warm-up", "steady"], "range": [slot("second"), slot("first")]}
     colour = {"field": "part", "type": "nominal", "scale": parts, "legend": {"title": None, "symbolOpacity": 1}}
-    warm = {"data": {"values": [{}]}, "mark": {"type": "rect", "opacity": 0.12, "color": hole("second")},
-            "encoding": {"x": {"datum": 0.5, "type": "quantitative"}, "x2": {"datum": hole("until")}}}  # fmt: skip
+    warm = {"data": {"values": [{}]}, "mark": {"type": "rect", "opacity": 0.12, "color": slot("second")},
+            "encoding": {"x": {"datum": 0.5, "type": "quantitative"}, "x2": {"datum": slot("until")}}}  # fmt: skip
     tooltip = [{"field": "step", "type": "quantitative"}, {"field": "ms", "type": "quantitative"}]
     points = {"mark": {"type": "point", "filled": True, "size": when("dense", 14, 30), "opacity": 0.85},
               "encoding": {"x": x, "y": y, "color": colour, "tooltip": tooltip}}  # fmt: skip
     return {
-        **top(),
-        "params": [{"name": "start", "value": hole("start")}],
-        "width": hole("width"),
-        "height": hole("height"),
-        "data": {"values": hole("rows")},
+        **frame(),
+        "params": [{"name": "start", "value": slot("start")}],
+        "width": slot("width"),
+        "height": slot("height"),
+        "data": {"values": slot("rows")},
         "transform": [{"calculate": "datum.step <= start ? 'warm-up' : 'steady'", "as": "part"}],
-        "layer": [when("warm", warm), points, when("known", reference("y", hole("mean")))],
+        "layer": [when("warm", warm), points, when("known", reference("y", slot("mean")))],
     }
 
 
@@ -120,13 +120,13 @@ def histogram_values(record: Record) -> Values:
     return {"columns": columns, "heading": "Distribution of steps", "subtitle": [subtitle]}
 
 
-def histogram_form() -> Spec:
+def histogram_template() -> Spec:
     x = {"field": "from", "type": "quantitative", "bin": {"binned": True}, "title": "ms per step",
          "scale": {"zero": False, "nice": False}, "axis": {"tickCount": 5, "format": "~r"}}  # fmt: skip
     y = {"field": "steps", "type": "quantitative", "title": "steps", "axis": {"tickCount": 4, "format": "~s"}}
     tooltip = [{"field": name, "type": "quantitative"} for name in ("steps", "from", "to")]
     return {
-        **top(), "width": hole("width"), "height": hole("height"), "data": {"values": hole("rows")},
-        "mark": {"type": "bar", "color": hole("first"), "binSpacing": 1},
+        **frame(), "width": slot("width"), "height": slot("height"), "data": {"values": slot("rows")},
+        "mark": {"type": "bar", "color": slot("first"), "binSpacing": 1},
         "encoding": {"x": x, "x2": {"field": "to"}, "y": y, "tooltip": tooltip},
     }  # fmt: skip

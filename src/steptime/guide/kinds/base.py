@@ -65,7 +65,7 @@ class Kind(ABC, Generic[A]):
         """The answer as a table."""
 
     def template(self) -> Spec:
-        """The chart, with placeholders for what an answer, a size and a theme say. Only of kinds that have a chart."""
+        """The chart, with slots for what an answer, a size and a theme say. Only of kinds that have a chart."""
         raise NotImplementedError
 
     def values(self, answer: A) -> dict[str, Any]:

@@ -41,13 +41,13 @@ class ChartKind(Kind[Result]):
         return COLUMNS, [[getattr(point, name) for name in COLUMNS] for point in answer.points]
 
     def template(self) -> Spec:
-        return chart_template.form()
+        return chart_template.template()
 
     def values(self, answer: Result) -> dict[str, Any]:
         return chart_values.values(answer)
 
     def size(self, answer: Result) -> dict[str, Any]:
-        return chart_values.natural(answer)
+        return chart_values.default_size(answer)
 
     def too_large(self, answer: Result) -> str:
         points = len(answer.points)

@@ -11,13 +11,13 @@ from steptime.analysis import comparison
 from steptime.analysis.comparison import MARGIN, Estimate
 from steptime.core.errors import UsageError
 from steptime.core.schema import OK
-from steptime.guide.charts.chart_template import reference, top
-from steptime.guide.charts.spec_template import Spec, hole, when
+from steptime.guide.charts.chart_template import frame, reference
+from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import VERDICT_COLOURS
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import CHARTS, Kind, Table
 from steptime.guide.query.differing import Differing, between_groups, between_records
-from steptime.guide.query.filter_sql import Select, narrowed
+from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.runs import record, unknown_run
 from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
 from steptime.guide.view.view import View
@@ -100,7 +100,7 @@ def compare(guide: Guide, view: View, margin: float = MARGIN) -> Comparison:
     if of.name not in STORED_MEASURES:
         raise UsageError(f"compare takes a measure of single runs: {', '.join(STORED_MEASURES)}; got '{of.name}'")
     groups = [_of_run(snapshot, view, name) for name in view.runs] or [
-        replace(_of_filters(snapshot, view, s.name, narrowed(view.filters, s.filters)), named=frozenset(dict(s.filters)))
+        replace(_of_filters(snapshot, view, s.name, intersection(view.filters, s.filters)), named=frozenset(dict(s.filters)))
         for s in view.series
     ]
     if len(groups) < 2:
@@ -273,17 +273,17 @@ class CompareKind(Kind[Comparison]):
     def template(self) -> Spec:
         """Ratios to the first side, with intervals."""
         y = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 320}}
-        x = {"field": "ratio", "type": "quantitative", "title": hole("x_title"),
+        x = {"field": "ratio", "type": "quantitative", "title": slot("x_title"),
              "scale": when("wide", {"type": "log", "nice": False, "padding": 20}, {"zero": False, "nice": False, "padding": 20}),
              "axis": {"format": ".3~r", "grid": True, "tickCount": 6}}  # fmt: skip
         colours = {"domain": list(VERDICT_COLOURS), "range": list(VERDICT_COLOURS.values())}
-        colour = {"field": "verdict", "type": "nominal", "scale": colours, "legend": {"title": None, "values": hole("present")}}
+        colour = {"field": "verdict", "type": "nominal", "scale": colours, "legend": {"title": None, "values": slot("present")}}
         interval = {"mark": {"type": "rule", "strokeWidth": 3}, "transform": [{"filter": "isValid(datum.low)"}],
                     "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": colour}}  # fmt: skip
         point = {"mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
                  "transform": [{"filter": "isValid(datum.ratio)"}],
                  "encoding": {"y": y, "x": x, "color": colour, "tooltip": [{"field": "words", "type": "nominal"}]}}  # fmt: skip
-        return {**top(), "width": hole("width"), "height": {"step": 46}, "data": {"values": hole("rows")},
+        return {**frame(), "width": slot("width"), "height": {"step": 46}, "data": {"values": slot("rows")},
                 "layer": [reference("x", 1), when("ends", interval), point]}  # fmt: skip
 
     def values(self, answer: Comparison) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.core.schema import OK
-from steptime.guide.charts.chart_template import top
-from steptime.guide.charts.spec_template import Spec, hole
+from steptime.guide.charts.chart_template import frame
+from steptime.guide.charts.spec_template import Spec, slot
 from steptime.guide.charts.theme import status_colour, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind, Table
-from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, passes
-from steptime.guide.query.points import UNKNOWN, most_telling
+from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
+from steptime.guide.query.points import UNKNOWN, main_status
 from steptime.guide.view.dimensions import NOT_RUN, STATUSES, dimension, in_order
 from steptime.guide.view.view import View
 from steptime.store.snapshot import Snapshot
@@ -61,7 +61,7 @@ def coverage(snapshot: Snapshot, view: View) -> Coverage:
     found = snapshot.ask(f"SELECT {texts}, status, {count} FROM {table} WHERE {where} GROUP BY ALL", select.parameters)
     cells: dict[tuple[tuple[str, ...], str], dict[str, int]] = defaultdict(dict)
     for x, *row, status, runs in found:
-        if not view.range or passes(dimension(view.x), x, view.range):
+        if not view.range or matches(dimension(view.x), x, view.range):
             cells[tuple(row), x][status] = int(runs)
     xs = in_order(dimension(view.x), {x for _, x in cells})[:MOST]
     orders = [in_order(dimension(d), {row[i] for row, _ in cells}) for i, d in enumerate(of)]
@@ -78,7 +78,7 @@ def _name(row: tuple[str, ...]) -> str:
 
 
 def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
-    status = OK if endings.get(OK) else most_telling(endings, 0) if endings else NOT_RUN
+    status = OK if endings.get(OK) else main_status(endings, 0) if endings else NOT_RUN
     return Cell(x, _name(row), status, sum(endings.values()), endings)
 
 
@@ -103,20 +103,20 @@ class CoverageKind(Kind[Coverage]):
 
     def template(self) -> Spec:
         """A cell for every combination: measured, failed in which way, or never run."""
-        x = {"field": "x", "type": "nominal", "sort": hole("xs"), "title": hole("x_title"),
+        x = {"field": "x", "type": "nominal", "sort": slot("xs"), "title": slot("x_title"),
              "axis": {"orient": "top", "labelAngle": -35, "ticks": False, "domain": False}}  # fmt: skip
-        y = {"field": "row", "type": "nominal", "sort": hole("ys"), "title": hole("y_title"), "axis": {"ticks": False}}
+        y = {"field": "row", "type": "nominal", "sort": slot("ys"), "title": slot("y_title"), "axis": {"ticks": False}}
         scale = {"domain": [status_label(s) for s in CELLS], "range": [status_colour(s) for s in CELLS]}
-        legend = {"title": None, "orient": "bottom", "values": hole("present")}
+        legend = {"title": None, "orient": "bottom", "values": slot("present")}
         faint = {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": 0.18}, "value": 0.9}
         colour = {"field": "status", "type": "nominal", "scale": scale, "legend": legend}
         tooltip = [{"field": name, "type": "nominal"} for name in ("x", "row", "status", "runs")]
-        cell = {"mark": {"type": "rect", "cornerRadius": 3, "stroke": hole("background"), "strokeWidth": 3},
+        cell = {"mark": {"type": "rect", "cornerRadius": 3, "stroke": slot("background"), "strokeWidth": 3},
                 "encoding": {"x": x, "y": y, "color": colour, "opacity": faint, "tooltip": tooltip}}  # fmt: skip
         text = {"transform": [{"filter": "isValid(datum.runs)"}],
                 "mark": {"type": "text", "color": "#ffffff", "fontSize": 11, "fontWeight": 600},
                 "encoding": {"x": x, "y": y, "text": {"field": "runs", "type": "quantitative", "format": ",d"}}}  # fmt: skip
-        return {**top(), "width": {"step": 54}, "height": {"step": 34}, "data": {"values": hole("rows")}, "layer": [cell, text]}
+        return {**frame(), "width": {"step": 54}, "height": {"step": 34}, "data": {"values": slot("rows")}, "layer": [cell, text]}
 
     def values(self, answer: Coverage) -> dict[str, Any]:
         rows = [

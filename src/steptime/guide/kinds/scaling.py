@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.core.schema import OK
-from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, reference, series_colour, top
-from steptime.guide.charts.chart_values import entries
-from steptime.guide.charts.spec_template import Spec, hole, when
+from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, frame, reference, series_colour
+from steptime.guide.charts.chart_values import legend_columns
+from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import SHAPES, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind, Table
-from steptime.guide.query import measure_sql as figures
-from steptime.guide.query.filter_sql import Select, narrowed
-from steptime.guide.query.points import UNKNOWN, most_telling
+from steptime.guide.query import measure_sql
+from steptime.guide.query.filter_sql import Select, intersection
+from steptime.guide.query.points import UNKNOWN, main_status
 from steptime.guide.query.relative import ratio
 from steptime.guide.query.results import Point
 from steptime.guide.query.warnings import counted, left_out
@@ -96,59 +96,59 @@ class Line:
 
 
 def scaling(snapshot: Snapshot, view: View) -> Scaling:
-    """One line for each thing that was run, named by the group and by whatever else tells lines apart."""
+    """One line for each configuration, named by the group and by whatever else distinguishes lines."""
     lines: list[Line] = []
     contended = 0
-    named = [(s.name, narrowed(view.filters, s.filters)) for s in view.series] or [("", view.filters)]
+    named = [(s.name, intersection(view.filters, s.filters)) for s in view.series] or [("", view.filters)]
     for name, filters in named:
-        found, left_out = _lines(snapshot, view, name, filters)
-        lines += found
-        contended += left_out
-    lines = [line for line in lines if line.shown - {1}]  # what ran on one device only has nothing to say here
-    apart = [d for d in _columns(view) if d != "backend" and len({line.values[d] for line in lines}) > 1]
+        more, disturbed = _lines(snapshot, view, name, filters)
+        lines += more
+        contended += disturbed
+    lines = [line for line in lines if line.shown - {1}]  # one device alone shows no scaling
+    differing = [d for d in _columns(view) if d != "backend" and len({line.values[d] for line in lines}) > 1]
     shown = [d for d in view.group if view.resolved(d) in _columns(view)]
-    shown += [d for d in apart if d not in {view.resolved(s) for s in shown} and d != view.resolved("batch")]
-    batches = view.resolved("batch") in apart
+    shown += [d for d in differing if d not in {view.resolved(s) for s in shown} and d != view.resolved("batch")]
+    batches = view.resolved("batch") in differing
     order = {
         d: in_order(dimension(d), {line.values[view.resolved(d)] for line in lines}) for d in [*shown, view.resolved("batch")]
     }
     lines.sort(key=lambda line: [order[d].index(line.values[view.resolved(d)]) for d in order])
     kept = lines[:MOST_LINES]
-    made = [_made(view, line, name) for line, name in zip(kept, _names(view, kept, shown, batches), strict=True)]
-    return Scaling(view, tuple(made), tuple(_warnings(view, made, len(lines), contended)), contended)
+    named_lines = [_scaling_line(view, line, name) for line, name in zip(kept, _names(view, kept, shown, batches), strict=True)]
+    return Scaling(view, tuple(named_lines), tuple(_warnings(named_lines, len(lines), contended)), contended)
 
 
 def _columns(view: View) -> list[str]:
-    return [*figures.MATCHING, view.resolved("batch")]
+    return [*measure_sql.MATCHING, view.resolved("batch")]
 
 
 def _lines(snapshot: Snapshot, view: View, name: str, filters: Filters) -> tuple[list[Line], int]:
-    """Filters on what grows with the number of devices hide points, never the run on one device they are measured against."""
+    """Filters on what grows with the number of devices hide points, never the run on one device that they are compared with."""
     select = Select(view)
-    speed = figures.stored("throughput", "max" if view.agg == "best" else view.agg)
+    speed = measure_sql.stored_measure("throughput", "max" if view.agg == "best" else view.agg)
     columns = _columns(view)
     texts = ", ".join(f"{select.text(c)} AS c{i}" for i, c in enumerate(columns))
     keys = ", ".join(f"c{i}" for i in range(len(columns)))
-    growing = select.where(tuple(f for f in filters if f not in figures.steady_filters(view, filters)))
+    growing = select.where(tuple(f for f in filters if f not in measure_sql.baseline_filters(view, filters)))
     rows = f"""SELECT {texts}, {growing} AS shown, replicas, status, contended, n,
         {speed.value} AS v, {speed.low} AS lo, {speed.high} AS hi, {speed.count} AS c
-        FROM {select.source(figures.steady_filters(view, filters))} WHERE replicas = 1 OR (replicas > 1 AND {growing})"""
+        FROM {select.source(measure_sql.baseline_filters(view, filters))} WHERE replicas = 1 OR (replicas > 1 AND {growing})"""
     sums = f"""SELECT {keys}, shown, replicas, status, contended, max(v), arg_max(lo, v), arg_max(hi, v), sum(c), sum(n)
         FROM rows GROUP BY ALL"""
     lines: dict[tuple[str, ...], Line] = {}
     contended = 0
     for row in snapshot.ask(f"WITH rows AS ({rows}) {sums}", select.parameters):
-        key, (shown, devices, status, disturbed, *figures_, n) = row[: len(columns)], row[len(columns) :]
+        key, (shown, devices, status, disturbed, *measured, n) = row[: len(columns)], row[len(columns) :]
         if disturbed and not view.contended:
             contended += int(n) if shown else 0
             continue
         line = lines.setdefault(key, Line(dict(zip(columns, key, strict=True)), name))
-        line.add(devices, status, int(n), shown, *figures_)
+        line.add(devices, status, int(n), shown, *measured)
     return list(lines.values()), contended
 
 
 def _names(view: View, lines: list[Line], shown: list[str], batches: bool) -> list[str]:
-    """Without what is not known, unless two would then have one name."""
+    """Unknown values are left out, unless two lines would then have one name."""
 
     def name(line: Line, unknown: str) -> str:
         values = [line.values[view.resolved(d)] or unknown for d in shown]
@@ -161,7 +161,7 @@ def _names(view: View, lines: list[Line], shown: list[str], batches: bool) -> li
     return short if len(set(short)) == len(short) else [name(line, UNKNOWN) for line in lines]
 
 
-def _made(view: View, line: Line, name: str) -> ScalingLine:
+def _scaling_line(view: View, line: Line, name: str) -> ScalingLine:
     batch = line.values[view.resolved("batch")]
     base = line.points.get(1)
     points = [_point(line, devices, base) for devices in sorted(line.shown)]
@@ -169,32 +169,32 @@ def _made(view: View, line: Line, name: str) -> ScalingLine:
 
 
 def _point(line: Line, devices: int, base: Any) -> ScalingPoint:
-    found = line.points.get(devices)
-    nothing: dict[str, Any] = dict.fromkeys(
+    measured = line.points.get(devices)
+    relative: dict[str, Any] = dict.fromkeys(
         ("speedup", "speedup_low", "speedup_high", "efficiency", "efficiency_low", "efficiency_high")
     )
-    if found is None:
-        status = most_telling(line.endings[devices], 0)
-        return ScalingPoint(devices, None, None, None, base[0] * devices if base else None, **nothing, runs=0, status=status)
-    value, low, high, runs = found
+    if measured is None:
+        status = main_status(line.endings[devices], 0)
+        return ScalingPoint(devices, None, None, None, base[0] * devices if base else None, **relative, runs=0, status=status)
+    value, low, high, runs = measured
     if base:
         up = ratio(Point("", value=value, low=low, high=high), Point("", value=base[0], low=base[1], high=base[2]))
         up = up if devices > 1 else (1.0, None, None)
         share = tuple(None if u is None else u / devices for u in up)
-        nothing = dict(zip(nothing, (*up, *share), strict=True))
-    return ScalingPoint(devices, value, low, high, base[0] * devices if base else None, **nothing, runs=runs)
+        relative = dict(zip(relative, (*up, *share), strict=True))
+    return ScalingPoint(devices, value, low, high, base[0] * devices if base else None, **relative, runs=runs)
 
 
-def _warnings(view: View, made: list[ScalingLine], total: int, contended: int) -> list[str]:
-    found = []
-    alone = sum(line.base is None for line in made)
+def _warnings(lines: list[ScalingLine], total: int, contended: int) -> list[str]:
+    warnings = []
+    alone = sum(line.base is None for line in lines)
     if alone:
-        found.append(f"{counted(alone, 'line', 'have')} no run on one device, so no speed-up, no efficiency and no ideal line")
-    if total > len(made):
-        found.append(f"{total - len(made)} of {total} lines are not shown; filter to choose")
+        warnings.append(f"{counted(alone, 'line', 'have')} no run on one device, so no speed-up, no efficiency and no ideal line")
+    if total > len(lines):
+        warnings.append(f"{total - len(lines)} of {total} lines are not shown; filter to choose")
     if contended:
-        found.append(left_out(contended))
-    return found
+        warnings.append(left_out(contended))
+    return warnings
 
 
 class ScalingKind(Kind[Scaling]):
@@ -211,9 +211,9 @@ class ScalingKind(Kind[Scaling]):
 
     def subtitle(self, answer: Scaling) -> str:
         points = [point for line in answer.lines for point in line.points]
-        words = "each device keeps its batch" if answer.view.scaling == "weak" else "all devices share one batch"
-        words += " · dashed: perfect scaling" if any(p.ideal is not None for p in points) else ""
-        return words + (" · 95% intervals" if any(p.low is not None for p in points) else "")
+        text = "each device keeps its batch" if answer.view.scaling == "weak" else "all devices share one batch"
+        text += " · dashed: perfect scaling" if any(p.ideal is not None for p in points) else ""
+        return text + (" · 95% intervals" if any(p.low is not None for p in points) else "")
 
     def items(self, answer: Scaling) -> Sequence[ScalingLine]:
         return answer.lines
@@ -228,14 +228,14 @@ class ScalingKind(Kind[Scaling]):
         ideal = {"transform": [{"filter": "isValid(datum.ideal)"}], "mark": dashed,
                  "encoding": {"x": _devices(), "y": {"field": "ideal", "type": "quantitative"},
                               "color": _line_colour()}}  # fmt: skip
-        diagonal = {"mark": {**dashed, "color": hole("quiet")},
+        diagonal = {"mark": {**dashed, "color": slot("quiet")},
                     "encoding": {"x": _devices(), "y": {"field": "devices", "type": "quantitative"}}}  # fmt: skip
         panels = [
             _panel("Throughput", "samples/s", "throughput", [when("ideal", ideal), when("failed", _failed())], "log_y"),
             when("based", _panel("Speed-up", "over one device", "speedup", [diagonal])),
             when("based", _panel("Efficiency", "share of perfect scaling", "efficiency", [reference("y", 1)])),
         ]
-        return {**top(), "data": {"values": hole("rows")}, "columns": hole("columns"), "spacing": 32, "concat": panels}
+        return {**frame(), "data": {"values": slot("rows")}, "columns": slot("columns"), "spacing": 32, "concat": panels}
 
     def values(self, answer: Scaling) -> dict[str, Any]:
         view, names = answer.view, _series_names(answer)
@@ -255,7 +255,7 @@ class ScalingKind(Kind[Scaling]):
         }  # fmt: skip
 
     def size(self, answer: Scaling) -> dict[str, Any]:
-        return {"width": 320, "height": 280, "columns": 3, "entries": entries(1000, _series_names(answer))}
+        return {"width": 320, "height": 280, "columns": 3, "entries": legend_columns(1000, _series_names(answer))}
 
 
 def _series_names(answer: Scaling) -> list[str]:
@@ -268,7 +268,7 @@ def _panel(title: str, axis: str, field: str, beside: list[Spec], log: str = "")
     linear = {"zero": True, "nice": 6}
     scale = when(log, {"type": "log", "nice": False, "padding": 14}, linear) if log else linear
     y = {"field": field, "type": "quantitative", "title": axis, "scale": scale, "axis": {"format": form, "tickCount": 6}}
-    shape = {**colour, "scale": {"domain": hole("series"), "range": list(SHAPES)}}
+    shape = {**colour, "scale": {"domain": slot("series"), "range": list(SHAPES)}}
     tips = [{"field": name, "type": "nominal"} for name in ("series", "devices", "runs", "status")]
     tips.insert(2, {"field": field, "type": "quantitative", "format": form if form == ".0%" else ",.4~r"})
     keep, ends = [{"filter": f"isValid(datum.{field})"}], [{"filter": f"isValid(datum.{field}_low)"}]
@@ -281,22 +281,22 @@ def _panel(title: str, axis: str, field: str, beside: list[Spec], log: str = "")
         {"transform": keep, "mark": DOT, "encoding": {**encoding, "shape": shape, "tooltip": tips}},
     ]
     heading = {"text": title, "fontSize": 13, "offset": 8}
-    return {"title": heading, "width": hole("width"), "height": hole("height"), "layer": layers}
+    return {"title": heading, "width": slot("width"), "height": slot("height"), "layer": layers}
 
 
 def _devices() -> Spec:
     scale = when("log_x", {"type": "log", "base": 2, "nice": False, "padding": 14}, {"zero": False, "nice": False, "padding": 14})
-    axis = {"values": hole("devices"), "format": "d", "labelOverlap": True}
+    axis = {"values": slot("devices"), "format": "d", "labelOverlap": True}
     return {"field": "devices", "type": "quantitative", "title": "devices", "axis": axis, "scale": scale}
 
 
 def _line_colour() -> Spec:
-    return series_colour(hole("series"), None)
+    return series_colour(slot("series"), None)
 
 
 def _failed() -> Spec:
     tooltip = [{"field": name, "type": "nominal"} for name in ("series", "devices", "status")]
-    return {"transform": [{"filter": "!isValid(datum.throughput)"}], "mark": {**CROSS, "color": hole("bad")},
+    return {"transform": [{"filter": "!isValid(datum.throughput)"}], "mark": {**CROSS, "color": slot("bad")},
             "encoding": {"x": _devices(), "y": {"value": "height"}, "tooltip": tooltip}}  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""Filter values and how many runs have them. A dimension's own filter does not count for it, so there are no dead ends."""
+"""Filter values and how many runs have them. A dimension's own filter is ignored for it, so no choice is a dead end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from steptime.core.errors import UsageError
-from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, passes
+from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
 from steptime.guide.query.results import Facet, FacetValue
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, dimension, in_order
 from steptime.guide.view.view import View
@@ -14,7 +14,7 @@ from steptime.store.snapshot import Snapshot
 MOST_VALUES = 200
 MOST_LABELS = 20
 IMPLIED = ("data", "data_store", "replica_batch", "effective_batch", "software", *RUN_COLUMNS)
-"""offered only when they are asked for, or filtered by: others say the same, or single runs must be counted"""
+"""offered only on request or where they are filtered: others say the same, or single runs must be counted"""
 
 
 def facets(snapshot: Snapshot, view: View, names: Sequence[str] | None = None) -> list[Facet]:
@@ -34,28 +34,28 @@ def _counts(snapshot: Snapshot, view: View, name: str) -> dict[str, int]:
     rows, count = ("runs", "count(*)") if single else ("rollup", "sum(n)")
     clean = "" if view.contended else "AND NOT contended"
     text = select.text(name)
-    found = snapshot.ask(f"SELECT {text}, {count} FROM {rows} WHERE {select.where(others)} {clean} GROUP BY 1", select.parameters)
-    return {value: int(runs) for value, runs in found}
+    query = f"SELECT {text}, {count} FROM {rows} WHERE {select.where(others)} {clean} GROUP BY 1"
+    return {value: int(runs) for value, runs in snapshot.ask(query, select.parameters)}
 
 
 def _shared(snapshot: Snapshot, view: View, names: Sequence[str]) -> dict[str, dict[str, int]]:
     """Dimensions without a filter of their own see the same rows: one pass counts them all."""
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     plain = [name for name in names if name not in RUN_COLUMNS and not any(key in RUN_COLUMNS for key, _ in view.filters)]
     for name in names:
         if name not in plain:
-            found[name] = _counts(snapshot, view, name)
+            counts[name] = _counts(snapshot, view, name)
     if not plain:
-        return found
+        return counts
     select = Select(view)
     clean = "" if view.contended else "AND NOT contended"
     texts = ", ".join(f"{select.text(name)} AS k{i}" for i, name in enumerate(plain))
     rows = f"SELECT {texts}, n FROM rollup WHERE {select.where(view.filters)} {clean}"
     counted = " UNION ALL ".join(f"SELECT {i}, k{i}, sum(n) FROM rows GROUP BY k{i}" for i in range(len(plain)))
-    found.update({name: {} for name in plain})
+    counts.update({name: {} for name in plain})
     for place, value, runs in snapshot.ask(f"WITH rows AS MATERIALIZED ({rows}) {counted}", select.parameters):
-        found[plain[place]][value] = int(runs)
-    return found
+        counts[plain[place]][value] = int(runs)
+    return counts
 
 
 def _facet(name: str, counts: dict[str, int], chosen: Sequence[str]) -> Facet:
@@ -63,17 +63,15 @@ def _facet(name: str, counts: dict[str, int], chosen: Sequence[str]) -> Facet:
     ordered = in_order(of, counts)
     if len(ordered) > MOST_VALUES:
         kept = set(sorted(counts, key=lambda value: (-counts[value], value))[:MOST_VALUES])
-        ordered = [value for value in ordered if value in kept or passes(of, value, chosen)]
-    values = tuple(FacetValue(value, counts[value], bool(chosen) and passes(of, value, chosen)) for value in ordered)
+        ordered = [value for value in ordered if value in kept or matches(of, value, chosen)]
+    values = tuple(FacetValue(value, counts[value], bool(chosen) and matches(of, value, chosen)) for value in ordered)
     return Facet(name, of.label, of.kind, values, len(counts) - len(values))
 
 
 def label_names(snapshot: Snapshot) -> list[str]:
-    found = snapshot.ask(
-        "SELECT DISTINCT unnest(json_keys(labels)) FROM (SELECT DISTINCT labels FROM rollup WHERE labels <> '{}')"
-    )
+    query = "SELECT DISTINCT unnest(json_keys(labels)) FROM (SELECT DISTINCT labels FROM rollup WHERE labels <> '{}')"
     names = []
-    for (label,) in found:
+    for (label,) in snapshot.ask(query):
         try:
             names.append(dimension(LABEL_PREFIX + label).name)
         except UsageError:  # a label that no address can name

@@ -21,7 +21,7 @@ NOTHING = {"text": "\x01", "number": "0..-1", "date": "9..0"}
 
 @dataclass
 class Select:
-    """One statement in the making: texts of expressions, and the parameters they need."""
+    """One statement while it is built: the text of its expressions, and the parameters they need."""
 
     view: View
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Select:
         return name
 
     def text(self, name: str) -> str:
-        """A dimension as text; what is not said is empty."""
+        """A dimension as text; an unknown value is empty."""
         column = self.column(name)
         return rollup.text(column) if dimension(name).kind == "number" else column
 
@@ -75,37 +75,37 @@ class Select:
         parts += [f"{column}[:{len(high)}] <= {self.bind(high)}"] if high else []
         return f"({' AND '.join(parts)})"
 
-    def rolled(self, filters: Filters, shown: Iterable[str] = ()) -> bool:
-        """Whether the rollup knows enough."""
+    def uses_rollup(self, filters: Filters, shown: Iterable[str] = ()) -> bool:
+        """Whether the rollup has all that is needed."""
         merging = self.view.contended and self.view.agg in ("mean", "median")
         return not merging and not any(name in RUN_COLUMNS for name in (*shown, *dict(filters)))
 
     def source(self, filters: Filters, shown: Iterable[str] = ()) -> str:
-        """Rows of the rollup that pass, or the same worked out from the runs where the rollup does not know enough.
+        """Rows of the rollup that match, or the same computed from the runs where the rollup is not enough.
 
-        Dimensions of single runs are not in it; and where contended runs count, means and medians of a configuration
-        need all of its runs together.
+        It has no dimensions of single runs; and where contended runs count, means and medians of a configuration need all
+        of its runs together.
         """
         single = [name for name in RUN_COLUMNS if name in shown]
         merging = self.view.contended and self.view.agg in ("mean", "median")
         where = self.where(filters)
-        if self.rolled(filters, shown):
+        if self.uses_rollup(filters, shown):
             return f"(SELECT * FROM rollup WHERE {where})"
         runs = f"(SELECT * {'REPLACE (false AS contended) ' if merging else ''}FROM runs WHERE {where})"
         return f"({rollup.reduced(runs, single)})"
 
 
-def narrowed(base: Filters, more: Filters) -> Filters:
-    """Both must hold. Lists are intersected; a range beside a list chooses from it."""
-    found = dict(base)
+def intersection(base: Filters, more: Filters) -> Filters:
+    """Filters that let through what both do. Lists are intersected; a range beside a list chooses from it."""
+    filters = dict(base)
     for name, values in more:
-        found[name] = _both(dimension(name), found[name], values) if name in found else values
-    return tuple((name, found[name]) for name in sorted(found))
+        filters[name] = _both(dimension(name), filters[name], values) if name in filters else values
+    return tuple(sorted(filters.items()))
 
 
 def _both(of: Dimension, one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    kept = [v for v in one if not notation.ends(of, v) and passes(of, v, other)]
-    kept += [v for v in other if not notation.ends(of, v) and passes(of, v, one)]
+    kept = [v for v in one if not notation.ends(of, v) and matches(of, v, other)]
+    kept += [v for v in other if not notation.ends(of, v) and matches(of, v, one)]
     for a in filter(None, (notation.ends(of, v) for v in one)):
         for b in filter(None, (notation.ends(of, v) for v in other)):
             kept.append(_overlap(of, a, b))
@@ -119,8 +119,8 @@ def _overlap(of: Dimension, a: tuple[str, str], b: tuple[str, str]) -> str:
     return f"{low}..{high}"
 
 
-def passes(of: Dimension, value: str, wanted: Iterable[str]) -> bool:
-    """Whether one value passes a filter."""
+def matches(of: Dimension, value: str, wanted: Iterable[str]) -> bool:
+    """Whether a filter lets a value through."""
     for want in wanted:
         ends = notation.ends(of, want)
         if of.kind == "text" or want == "" or value == "":

@@ -6,7 +6,7 @@ from typing import Any
 
 from steptime.core.errors import UnknownRun
 from steptime.core.schema import Record
-from steptime.guide.query.filter_sql import Select, narrowed
+from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.results import Point, Result, RunList
 from steptime.guide.view.view import View
 from steptime.store.files import Store
@@ -32,20 +32,20 @@ def runs(snapshot: Snapshot, view: View, limit: int = 100, offset: int = 0) -> R
     """
     limit, offset = min(max(limit, 0), MOST_RUNS), max(offset, 0)
     select = Select(view)
-    where = select.where(narrowed(view.filters, ()))
+    where = select.where(intersection(view.filters, ()))
     if view.runs:
         where += f" AND list_contains({select.bind(list(view.runs))}, id)"
     total = snapshot.ask(f"SELECT count(*) FROM runs WHERE {where}", select.parameters)[0][0]
     order = f"ORDER BY started DESC, id DESC LIMIT {limit} OFFSET {offset}"
-    found = snapshot.ask(f"SELECT id, started FROM runs WHERE {where} {order}", select.parameters)
-    return RunList(view, tuple(rows_of(snapshot, found)), int(total))
+    newest = snapshot.ask(f"SELECT id, started FROM runs WHERE {where} {order}", select.parameters)
+    return RunList(view, tuple(rows_of(snapshot, newest)), int(total))
 
 
-def rows_of(snapshot: Snapshot, found: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+def rows_of(snapshot: Snapshot, runs: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
     """Index rows of (id, started) pairs, in that order. The time lets the database skip what cannot hold them."""
-    if not found:
+    if not runs:
         return []
-    ids, times = [identity for identity, _ in found], [started for _, started in found]
+    ids, times = [identity for identity, _ in runs], [started for _, started in runs]
     query = "rows WHERE list_contains($ids, id) AND coalesce(started, '') BETWEEN $first AND $last"
     rows = snapshot.index_rows(query, {"ids": ids, "first": min(times), "last": max(times)})
     places = {identity: place for place, identity in enumerate(ids)}
@@ -53,15 +53,15 @@ def rows_of(snapshot: Snapshot, found: list[tuple[Any, ...]]) -> list[dict[str, 
 
 
 def record(snapshot: Snapshot, store: Store, identity: str) -> Record:
-    """One run, whole. The id is looked up in the index, so it never becomes part of a path."""
-    found = snapshot.ask("SELECT file, place FROM rows WHERE id = $id LIMIT 1", {"id": identity})
-    if not found:
+    """One run, complete. The id is looked up in the index, so it never becomes part of a path."""
+    rows = snapshot.ask("SELECT file, place FROM rows WHERE id = $id LIMIT 1", {"id": identity})
+    if not rows:
         raise unknown_run(snapshot, identity)
-    return read_at(store, identity, *found[0])
+    return read_at(store, identity, *rows[0])
 
 
 def records(snapshot: Snapshot, store: Store, identities: list[str]) -> dict[str, Record]:
-    """Those of these runs that there are, whole."""
+    """Those of these runs that exist, complete."""
     query = "SELECT id, file, place FROM rows WHERE id IN (SELECT unnest($ids))"
     return {identity: read_at(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
 

@@ -20,7 +20,7 @@ from steptime.core.schema import OK
 from steptime.guide.charts import steps
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.run import without_steps
-from steptime.guide.query.filter_sql import passes
+from steptime.guide.query.filter_sql import matches
 from steptime.guide.query.logs import log_of
 from steptime.guide.query.results import plain
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
@@ -97,7 +97,7 @@ def _chosen(columns: dict[str, list[Any]], filters: Filters) -> dict[str, list[A
     for name, values in filters:
         of = dimension(name)
         kept_values = _texts(columns, name)
-        kept = [i for i in kept if passes(of, kept_values[i], values)]  # type: ignore[assignment]
+        kept = [i for i in kept if matches(of, kept_values[i], values)]  # type: ignore[assignment]
     return {name: [values[i] for i in kept] for name, values in columns.items()}
 
 

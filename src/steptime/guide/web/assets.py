@@ -51,8 +51,8 @@ def forms() -> dict[str, Any]:
     """Every kind of chart, and where one way of drawing it gives way to another."""
     return {
         **{name: kind(name).template() for name in names() if "svg" in kind(name).suffixes},
-        "steps": steps.steps_form(),
-        "histogram": steps.histogram_form(),
+        "steps": steps.steps_template(),
+        "histogram": steps.histogram_template(),
         "limits": {
             "bars": charts.MOST_BARS,
             "words": charts.MOST_WORDS,
