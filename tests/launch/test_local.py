@@ -12,7 +12,7 @@ import pytest
 from steptime.core.machine.memory import usable_bytes
 from steptime.core.schema import Budget, Case, Job
 from steptime.launch import local
-from steptime.launch.local import Ending, _Listener, classify, record_of, run_worker
+from steptime.launch.local import Ending, _Listener, cause_of, record_of, run_worker
 
 
 def job(budget=None, **options):
@@ -95,9 +95,9 @@ def test_a_torn_record_is_a_crash_that_says_so(tmp_path):
 
 
 def test_a_kill_near_the_end_of_memory_is_out_of_memory():
-    kind, message = classify(Ending(exit_code=-9, rss_bytes=int(0.95 * usable_bytes())))
-    assert kind == "out_of_memory"
-    assert "SIGKILL" in message
+    cause = cause_of(Ending(exit_code=-9, rss_bytes=int(0.95 * usable_bytes())))
+    assert cause.kind == "out_of_memory"
+    assert "SIGKILL" in cause.message
 
 
 def test_garbage_on_the_event_pipe_is_dropped():

@@ -20,7 +20,8 @@ import msgspec
 from steptime.core.atomic import write_text
 from steptime.core.machine.describe import describe
 from steptime.core.machine.memory import usable_bytes
-from steptime.core.schema import Failure, Job, Record, Status, to_json
+from steptime.core.schema import Failure, FailureCause, Job, Record, Status, to_json
+from steptime.core.worker.exit_cause import exit_cause, signal_name
 from steptime.launch.fork_server import Child, ForkServer
 from steptime.launch.worker_file import put_worker
 
@@ -42,8 +43,8 @@ class Ending:
     """How a worker's process ended."""
 
     exit_code: int | None = None
-    stopped_for: str = ""
-    """why we ended it ourselves: (timeout | crash): reason"""
+    stopped_for: FailureCause | None = None
+    """why we ended it ourselves, or could not start it"""
     rss_bytes: int = 0
     """the most that its heartbeats said"""
     problem: str = ""
@@ -114,7 +115,7 @@ def run_worker(
             process = (fork_server and fork_server.spawn(folder, log, writer)) or _start(python, worker, folder, log, writer)
         except OSError as problem:
             os.close(reader)
-            return Ending(stopped_for=f"launch_failed: {python}: {problem.strerror}")
+            return Ending(stopped_for=FailureCause(Status.LAUNCH_FAILED, f"{python}: {problem.strerror}"))
         finally:
             os.close(writer)
         listener = _Listener(reader, watch)
@@ -140,8 +141,8 @@ def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int
     )
 
 
-def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> str:
-    """Returns when the process has ended (empty) or must be ended (why)."""
+def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heartbeat_seconds: float) -> FailureCause | None:
+    """Returns when the process has ended (None) or must be ended (why)."""
     began = time.monotonic()
     while process.poll() is None:
         listener.poll()
@@ -150,12 +151,12 @@ def _follow(process: Process, listener: _Listener, job: Job, folder: Path, heart
                 process.wait(TICK_SECONDS)
         now = time.monotonic()
         if now - began > job.case.budget.limit_seconds:
-            return f"timeout: not done after {job.case.budget.limit_seconds:g} s"
+            return FailureCause(Status.TIMEOUT, f"not done after {job.case.budget.limit_seconds:g} s")
         if now - listener.last_beat > heartbeat_seconds:
-            return f"timeout: no heartbeat for {heartbeat_seconds:g} s{_state(process.pid)}"
+            return FailureCause(Status.TIMEOUT, f"no heartbeat for {heartbeat_seconds:g} s{_state(process.pid)}")
         if (folder / LOG).stat().st_size > LOG_LIMIT_BYTES:
-            return f"crash: wrote more than {LOG_LIMIT_BYTES >> 20} MiB to its log"
-    return ""
+            return FailureCause(Status.CRASH, f"wrote more than {LOG_LIMIT_BYTES >> 20} MiB to its log")
+    return None
 
 
 def _state(pid: int) -> str:
@@ -184,43 +185,36 @@ def _signal(group: int, number: int) -> None:
 def record_of(job: Job, folder: Path, ending: Ending) -> Record:
     """The worker's own record if it left a whole one, else the failure that its end amounts to."""
     path = folder / "record.json"
-    if path.exists():
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=Record)
-        except msgspec.DecodeError as problem:
-            return failure(job, Status.CRASH, f"left an unreadable record: {problem}", folder, ending)
-    kind, message = classify(ending)
-    return failure(job, kind, message, folder, ending)
+    if not path.exists():
+        return failure(job, cause_of(ending), folder, ending)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Record)
+    except msgspec.DecodeError as problem:
+        return failure(job, FailureCause(Status.CRASH, f"left an unreadable record: {problem}"), folder, ending)
 
 
-def classify(ending: Ending) -> tuple[Status, str]:
+def cause_of(ending: Ending) -> FailureCause:
     if ending.stopped_for:
-        kind, _, reason = ending.stopped_for.partition(": ")
-        return Status(kind), reason
-    code = ending.exit_code or 0
+        return ending.stopped_for
     if ending.problem:
-        return Status.CRASH, ending.problem
-    if code >= 0:
-        return Status.CRASH, f"ended with exit code {code} and no record"
-    name = _signal_name(-code)
-    if -code == signal.SIGILL:
-        return Status.ILLEGAL_INSTRUCTION, f"killed by {name}: this CPU does not run an instruction that it advertises"
+        return FailureCause(Status.CRASH, ending.problem)
+    code = ending.exit_code or 0
     if -code == signal.SIGKILL and ending.rss_bytes > KILLED_FOR_MEMORY_SHARE * usable_bytes():
-        return Status.OUT_OF_MEMORY, f"killed by {name} while using {ending.rss_bytes / 1e9:.1f} GB"
-    return Status.CRASH, f"killed by {name}"
+        return FailureCause(Status.OUT_OF_MEMORY, f"killed by SIGKILL while using {ending.rss_bytes / 1e9:.1f} GB")
+    return exit_cause(code)
 
 
-def failure(job: Job, kind: Status, message: str, folder: Path, ending: Ending) -> Record:
+def failure(job: Job, cause: FailureCause, folder: Path, ending: Ending) -> Record:
     code = ending.exit_code
     return Record(
         id=job.id,
-        status=kind,
+        status=cause.kind,
         case=job.case,
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        message=message,
+        message=cause.message,
         sweep=job.sweep,
         machine=describe(),
-        failure=Failure(code, _signal_name(-code) if code and code < 0 else "", log_tail(folder / LOG)),
+        failure=Failure(code, signal_name(-code) if code and code < 0 else "", log_tail(folder / LOG)),
     )
 
 
@@ -232,10 +226,3 @@ def log_tail(path: Path) -> str:
             return "\n".join(line[:TAIL_COLUMNS] for line in lines)
     except OSError:
         return ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

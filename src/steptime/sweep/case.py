@@ -9,7 +9,7 @@ from typing import Any
 
 from steptime.core.backends.base import find
 from steptime.core.errors import StoreError
-from steptime.core.schema import OK, Case, Job, Record, Status
+from steptime.core.schema import OK, Case, FailureCause, Job, Record, Status
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
 from steptime.launch.fork_server import ForkServers
@@ -46,7 +46,7 @@ def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) 
         fork_server = None if bench.fresh else bench.fork_servers.get(python, case.backend, job.environment)
         ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, fork_server)
     except KeyboardInterrupt:
-        bench.store.put(failure(job, Status.CANCELLED, "interrupted", folder, Ending()))
+        bench.store.put(failure(job, FailureCause(Status.CANCELLED, "interrupted"), folder, Ending()))
         raise
     except OSError as problem:
         raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from steptime.core.schema import Job, Status
+from steptime.core.schema import FailureCause, Job, Status
 from steptime.launch.local import Ending, failure, record_of
 from steptime.store.files import Store, records_in
 from steptime.sweep.state import Sweep, folder_of
@@ -23,4 +23,5 @@ def recover(store: Store, sweep: Sweep) -> None:
         if (path.parent / "record.json").exists():
             store.put(record_of(job, path.parent, Ending()))
         else:
-            store.put(failure(job, Status.CANCELLED, "steptime itself ended while this case ran", path.parent, Ending()))
+            cause = FailureCause(Status.CANCELLED, "steptime itself ended while this case ran")
+            store.put(failure(job, cause, path.parent, Ending()))

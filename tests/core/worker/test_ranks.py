@@ -84,16 +84,16 @@ def test_a_rank_that_is_gone_is_a_crash_and_one_that_is_silent_a_timeout():
 
 def test_after_a_broken_collective_the_rank_that_broke_it_is_found():
     first, second = connected(2)
-    assert first.blame(0.2) is None
+    assert first.failed_rank(0.2) is None
     second.fail("crash", "it broke")
-    assert str(first.blame(5)) == "rank 1: it broke"
+    assert str(first.failed_rank(5)) == "rank 1: it broke"
 
 
 def test_a_rank_whose_collective_timed_out_too_has_said_so():
     first, second = connected(2)
     second.fail("timeout", "Timed out waiting for send operation")
     second.close()
-    found = first.blame(5)
+    found = first.failed_rank(5)
     assert (found.kind, str(found)) == ("timeout", "rank 1: Timed out waiting for send operation")
 
 

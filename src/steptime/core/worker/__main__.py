@@ -6,13 +6,15 @@ import contextlib
 import os
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from steptime.core.atomic import write_text
-from steptime.core.schema import Job, JobKind, Status, from_json, to_json
+from steptime.core.schema import FailureCause, Job, JobKind, Status, from_json, to_json
 
 JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
+LONGEST_MESSAGE = 500
 
 
 def main(arguments: list[str]) -> int:
@@ -41,7 +43,6 @@ def run_folder(folder: Path) -> int:
 
 
 def perform(job: Job, folder: Path) -> int:
-    from steptime.core.errors import CaseFailed, SteptimeError
     from steptime.core.worker.events import Events
     from steptime.core.worker.process_start import process_start_time
 
@@ -55,41 +56,56 @@ def perform(job: Job, folder: Path) -> int:
         if rendezvous:
             rendezvous.open()
         name, content = _result(job, folder, events, started, rendezvous)
-    except CaseFailed as problem:
-        name, content = RECORD, _failure(job, problem.kind, str(problem), started)
-    except SteptimeError as problem:
-        name, content = RECORD, _failure(job, Status.UNSUPPORTED, str(problem), started)
-    except ImportError as problem:
-        traceback.print_exc()
-        message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
-        name, content = RECORD, _failure(job, Status.LAUNCH_FAILED, message[:500], started)
     except Exception as problem:  # whatever a framework throws is this case's result, not our end
-        traceback.print_exc()
-        kind, message = _blamed(problem, rendezvous) if rendezvous else _explained(problem)
-        name, content = RECORD, _failure(job, kind, message, started)
+        name, content = RECORD, _failure(job, _cause(problem, rendezvous), started)
     if rendezvous:
         if content is not None and content.failure:
             rendezvous.fail(content.status, content.message)
         if rendezvous.rank.number and (rendezvous.connected or (folder / RECORD).exists()):
-            return 0  # rank 0 speaks for all
+            return 0  # rank 0 writes the record of all
     try:
         if name:
             write_text(folder / name, to_json(content))
-    except OSError as problem:  # told through the pipe, since a full disk takes no log either
+    except OSError as problem:  # sent through the pipe, since a full disk takes no log either
         events.send("problem", message=f"cannot write {name}: {problem.strerror}")
         return 1
     events.send("end")
     return 0
 
 
-def _explained(problem: Exception) -> tuple[Status, str]:
-    """The kind of failure that an exception is, and its message in one line."""
+def _cause(problem: Exception, rendezvous: Any) -> FailureCause:
+    from steptime.core.errors import CaseFailed, SteptimeError
+
+    if isinstance(problem, CaseFailed):
+        return FailureCause(problem.kind, str(problem))
+    if isinstance(problem, SteptimeError):
+        return FailureCause(Status.UNSUPPORTED, str(problem))
+    traceback.print_exc()
+    if isinstance(problem, ImportError):
+        message = f"{type(problem).__name__}: {problem} (in {sys.executable})"
+        return FailureCause(Status.LAUNCH_FAILED, message[:LONGEST_MESSAGE])
+    return _rank_cause(problem, rendezvous) if rendezvous else _exception_cause(problem)
+
+
+def _exception_cause(problem: Exception) -> FailureCause:
+    """Of an exception that the framework threw, in one line."""
     from steptime.core.worker.limits import is_out_of_memory, memory_words
 
     if is_out_of_memory(problem):
-        return Status.OUT_OF_MEMORY, memory_words(problem)[:500]
+        return FailureCause(Status.OUT_OF_MEMORY, memory_words(problem)[:LONGEST_MESSAGE])
     lines = str(problem).strip().splitlines() or [""]
-    return Status.CRASH, f"{type(problem).__name__}: {lines[0]}"[:500]
+    return FailureCause(Status.CRASH, f"{type(problem).__name__}: {lines[0]}"[:LONGEST_MESSAGE])
+
+
+def _rank_cause(problem: Exception, rendezvous: Any) -> FailureCause:
+    """Of one of several ranks: another rank's failure, if that is what broke this one."""
+    from steptime.core.worker.limits import is_timeout
+
+    failed = rendezvous.failed_rank() if rendezvous.rank.number == 0 else None
+    if failed:
+        return FailureCause(failed.kind, str(failed))
+    cause = _exception_cause(problem)
+    return replace(cause, kind=Status.TIMEOUT) if is_timeout(problem) else cause
 
 
 def _must_spawn_ranks(job: Job) -> bool:
@@ -103,9 +119,9 @@ def _must_spawn_ranks(job: Job) -> bool:
 def _spawn_ranks(job: Job, folder: Path, started: float) -> int:
     from steptime.core.worker.spawn_ranks import run_ranks
 
-    failed = run_ranks(job, folder)
-    if failed:
-        write_text(folder / RECORD, to_json(_failure(job, *failed, started)))
+    cause = run_ranks(job, folder)
+    if cause:
+        write_text(folder / RECORD, to_json(_failure(job, cause, started)))
     return 0
 
 
@@ -117,15 +133,6 @@ def _rendezvous(job: Job) -> Any:
     if rank is None:
         return None
     return Rendezvous(rank, job.id, silence_seconds(job.case))
-
-
-def _blamed(problem: Exception, rendezvous: Any) -> tuple[Status, str]:
-    """Of several ranks: another one's failure, if that is what broke this one."""
-    found = rendezvous.blame() if rendezvous.rank.number == 0 else None
-    if found:
-        return found.kind, str(found)
-    kind, message = _explained(problem)
-    return (Status.TIMEOUT if "timed out" in message.lower() else kind), message
 
 
 def _result(job: Job, folder: Path, events: Any, started: float, rendezvous: Any) -> tuple[str, Any]:
@@ -143,17 +150,17 @@ def _result(job: Job, folder: Path, events: Any, started: float, rendezvous: Any
     return RECORD, run_case(job, events, started, rendezvous)
 
 
-def _failure(job: Job, kind: Status, message: str, started: float) -> Any:
+def _failure(job: Job, cause: FailureCause, started: float) -> Any:
     from steptime.core.machine.describe import describe
     from steptime.core.schema import Failure, Record
     from steptime.core.worker.process_start import utc
 
     return Record(
         id=job.id,
-        status=kind,
+        status=cause.kind,
         case=job.case,
         started=utc(started),
-        message=message,
+        message=cause.message,
         sweep=job.sweep,
         machine=describe(),
         failure=Failure(),

@@ -40,6 +40,11 @@ def is_out_of_memory(problem: BaseException) -> bool:
     return isinstance(problem, MemoryError) or named or bool(OUT_OF_MEMORY.search(str(problem)))
 
 
+def is_timeout(problem: BaseException) -> bool:
+    """Whether a framework gave up waiting for other ranks. Most have no class of their own for that, only a text."""
+    return isinstance(problem, TimeoutError) or "timed out" in str(problem).lower()
+
+
 def memory_words(problem: BaseException) -> str:
     """The sentence of the message that speaks of memory, without where in the framework it was raised."""
     sentences = re.split(r"(?<=[.\]])\s+", str(problem).strip().splitlines()[0] if str(problem).strip() else "")

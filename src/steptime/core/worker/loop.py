@@ -37,6 +37,11 @@ class Run:
     losses: list[float] = field(default_factory=list)
     stopped_by: Optional[StopReason] = None
 
+    def steady_samples(self, start: int) -> tuple[tuple[int, Sample], tuple[int, Sample]]:
+        """The first and the last that lie in the steady part, which begins at step `start`; at least the last block's."""
+        inside = [entry for entry in self.samples[:-1] if entry[0] >= start] or [self.samples[-2]]
+        return inside[0], self.samples[-1]
+
 
 Report = Callable[[Sequence[float]], None]
 Agree = Callable[[list[float]], list[float]]

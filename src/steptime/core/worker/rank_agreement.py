@@ -16,38 +16,34 @@ from steptime.core.worker.loop import Run
 from steptime.core.worker.ranks import Rendezvous
 
 
-def agreed_record(record: Record, run: Run, program: Program, graph: Graph, rendezvous: Rendezvous) -> Record:
+def agreed_record(
+    record: Record, run: Run, program: Program, graph: Graph, rendezvous: Rendezvous, judges_contention: bool
+) -> Record:
     """The record of the whole; `wrong_result` if the ranks have drifted apart or one of them failed at the end."""
-    steps = record.steps
-    assert steps
-    begin, end = _steady(run, steps.steady_start)
-    said: list[dict[str, Any]] = rendezvous.gather(
+    assert record.steps
+    (begin_steps, begin), (end_steps, end) = run.steady_samples(record.steps.steady_start)
+    own_seconds = end.cpu_seconds - begin.cpu_seconds
+    reports: list[dict[str, Any]] = rendezvous.gather(
         {
             "host": platform.node(),
-            "cpu_seconds": end[1].cpu_seconds - begin[1].cpu_seconds,
+            "cpu_seconds": own_seconds,
             "digest": _digest(program, graph) if record.case.phase == Phase.TRAINING else "",
             "status": record.status,
             "message": record.message,
         }
     )
-    here = [entry for entry in said if entry["host"] == platform.node()]
-    own = end[1].cpu_seconds - begin[1].cpu_seconds
-    others = sum(entry["cpu_seconds"] for entry in here) - own
-    if record.contention and record.contention.reason != "this backend says so":
-        together = replace(end[1], cpu_seconds=end[1].cpu_seconds + others)
-        judged = judge(begin[1], together, end[0] - begin[0], record.case.threads * len(here))
-        record = replace(record, contention=judged)
-    for number, entry in enumerate(said):
-        if entry["status"] != OK and record.status == OK:
-            record = replace(record, status=entry["status"], message=f"rank {number}: {entry['message']}")
-    if len({entry["digest"] for entry in said}) > 1 and record.status == OK:
+    if judges_contention:
+        here = [report for report in reports if report["host"] == platform.node()]
+        other_seconds = sum(report["cpu_seconds"] for report in here) - own_seconds
+        together = replace(end, cpu_seconds=end.cpu_seconds + other_seconds)
+        contention = judge(begin, together, end_steps - begin_steps, record.case.threads * len(here))
+        record = replace(record, contention=contention)
+    for number, report in enumerate(reports):
+        if report["status"] != OK and record.status == OK:
+            record = replace(record, status=Status(report["status"]), message=f"rank {number}: {report['message']}")
+    if len({report["digest"] for report in reports}) > 1 and record.status == OK:
         record = replace(record, status=Status.WRONG_RESULT, message="the ranks no longer have the same parameters")
     return record
-
-
-def _steady(run: Run, start: int) -> tuple[Any, Any]:
-    inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
-    return inside[0], run.samples[-1]
 
 
 def _digest(program: Program, graph: Graph) -> str:

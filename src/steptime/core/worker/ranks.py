@@ -26,7 +26,7 @@ from steptime.core.schema import Case, Status
 NAMES = (("RANK", "LOCAL_RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"))
 LONGEST_SILENCE_SECONDS = 300.0
 LARGEST_MESSAGE_BYTES = 64 << 20
-BLAME_SECONDS = 5.0
+FAILED_RANK_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -121,37 +121,36 @@ class Rendezvous:
                 time.sleep(0.1)
 
     def gather(self, value: Any) -> list[Any]:
-        """What every rank said, in their order; when this returns, all of them have said it."""
+        """The value of every rank, in their order. Returns when all have sent theirs."""
         if self.rank.number:
-            self._tell(self._lines[0], value)
-            return list(self._hear(0))
-        values = [value, *(self._hear(number) for number in range(1, self.rank.size))]
-        for line in self._lines.values():
-            self._tell(line, values)
+            self._send_to(0, value)
+            return list(self._receive_from(0))
+        values = [value, *(self._receive_from(number) for number in range(1, self.rank.size))]
+        for number in self._lines:
+            self._send_to(number, values)
         return values
 
     def fail(self, kind: Status, message: str) -> None:
-        """Tells the others why this rank will say nothing more."""
-        for line in self._lines.values():
-            with contextlib.suppress(OSError):
-                _send(line, {"failed": kind, "message": message})
+        """Reports to the others why this rank sends nothing more."""
+        for number in self._lines:
+            self._send_to(number, {"failed": kind, "message": message})
 
-    def blame(self, seconds: float = BLAME_SECONDS) -> Optional[CaseFailed]:
-        """After a collective of the framework broke on rank 0: what another rank says of it, or that it is gone."""
+    def failed_rank(self, seconds: float = FAILED_RANK_SECONDS) -> Optional[CaseFailed]:
+        """After a collective of the framework broke on rank 0: the failure that another rank reports, or that it is gone."""
         numbers, until = {line: number for number, line in self._lines.items()}, time.monotonic() + seconds
         while numbers and (left := until - time.monotonic()) > 0:
             for line in select.select(list(numbers), [], [], left)[0]:
                 try:
-                    self._hear(numbers[line])
+                    self._receive_from(numbers[line])
                 except CaseFailed as problem:
                     return problem
         return None
 
-    def _tell(self, line: socket.socket, value: Any) -> None:
-        with contextlib.suppress(OSError):  # whoever is gone is found out about when it is listened to
-            _send(line, value)
+    def _send_to(self, number: int, value: Any) -> None:
+        with contextlib.suppress(OSError):  # a rank that is gone is noticed when we receive from it
+            _send(self._lines[number], value)
 
-    def _hear(self, number: int) -> Any:
+    def _receive_from(self, number: int) -> Any:
         try:
             value = _receive(self._lines[number])
         except socket.timeout:

@@ -57,7 +57,9 @@ def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rend
         run = run_steps(program, case.budget, reporter, _agreement(rendezvous))
         busy = busy_threads(reporter.threads_before, thread_seconds())
         record = _record(job, graph, backend, program, run, busy, timing, events, source, started)
-        return agreed_record(record, run, program, graph, rendezvous) if rendezvous else record
+        if rendezvous is None:
+            return record
+        return agreed_record(record, run, program, graph, rendezvous, judges_contention=not backend.verdict(case))
 
 
 def _agreement(rendezvous: Optional[Rendezvous]) -> Agree:
@@ -179,9 +181,8 @@ def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[
 
 
 def _contention(run: Run, start: int, case: Case, verdict: Optional[Verdict]) -> Contention:
-    """Over the blocks that lie in the steady part, or the last block."""
-    inside = [entry for entry in run.samples[:-1] if entry[0] >= start] or [run.samples[-2]]
-    (begin_steps, begin), (end_steps, end) = inside[0], run.samples[-1]
+    """Over the blocks of the steady part. A backend that gives its own verdict beats the counters."""
+    (begin_steps, begin), (end_steps, end) = run.steady_samples(start)
     found = judge(begin, end, end_steps - begin_steps, case.threads)
     return replace(found, verdict=verdict, reason="this backend says so") if verdict else found
 

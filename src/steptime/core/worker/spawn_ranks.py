@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,48 +10,48 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Optional
 
-from steptime.core.schema import Job, JobKind, Status
+from steptime.core.schema import FailureCause, Job, JobKind, Status
 from steptime.core.worker.events import VARIABLE
+from steptime.core.worker.exit_cause import exit_cause
 from steptime.core.worker.ranks import free_port, local_environment
 
 GRACE_SECONDS = 5.0
 TICK_SECONDS = 0.05
 WORKER = "steptime-worker.pyz"
-Failure = tuple[Status, str]
 
 
-def run_ranks(job: Job, folder: Path) -> Optional[Failure]:
-    """Runs all ranks to their end. The kind and message of a failure that rank 0 could not record itself, if there was one."""
+def run_ranks(job: Job, folder: Path) -> Optional[FailureCause]:
+    """Runs all ranks to their end. The cause of a failure that rank 0 could not record itself, if there was one."""
     ranks = _start(job.case.replicas, folder)
-    first = _first_to_fail(ranks)
+    failed = _first_to_fail(ranks)
     _end(ranks)
-    if first is not None:
-        return _described(first, ranks[first].returncode, folder)
-    return (
-        None
-        if (folder / "record.json").exists() or job.kind != JobKind.MEASURE
-        else (Status.CRASH, "the ranks ended and left no record")
-    )
+    recorded = (folder / "record.json").exists()
+    if failed is not None:
+        code = ranks[failed].returncode
+        return None if recorded and code >= 0 else exit_cause(code, f"rank {failed}")
+    if recorded or job.kind != JobKind.MEASURE:
+        return None
+    return FailureCause(Status.CRASH, "the ranks ended and left no record")
 
 
 def _start(count: int, folder: Path) -> list[subprocess.Popen[bytes]]:
-    """Rank 0 speaks to whoever started us; all share our process group, and so end with us."""
+    """Rank 0 inherits our event pipe; all share our process group, and so end with us."""
     events, port = int(os.environ.pop(VARIABLE, "-1")), free_port()
+    command = [sys.executable, str(folder / WORKER), str(folder)]
     ranks = []
     for number in range(count):
         environment = local_environment(number, count, port)
-        speaks = number == 0 and events >= 0
-        if speaks:
-            environment[VARIABLE] = str(events)
-        command = [sys.executable, str(folder / WORKER), str(folder)]
-        ranks.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, pass_fds=(events,) if speaks else ()))
+        pipes: tuple[int, ...] = ()
+        if number == 0 and events >= 0:
+            environment[VARIABLE], pipes = str(events), (events,)
+        ranks.append(subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, pass_fds=pipes))
     if events >= 0:
         os.close(events)
     return ranks
 
 
 def _first_to_fail(ranks: Sequence[subprocess.Popen[bytes]]) -> Optional[int]:
-    """None when rank 0 has ended well, and so speaks for all. A rank that told its failure ends well too."""
+    """None when rank 0 has ended well, and so has_events for all. A rank that told its failure ends well too."""
     while True:
         codes = [rank.poll() for rank in ranks]
         bad = [number for number, code in enumerate(codes) if code]
@@ -65,7 +64,7 @@ def _first_to_fail(ranks: Sequence[subprocess.Popen[bytes]]) -> Optional[int]:
 
 
 def _end(ranks: Sequence[subprocess.Popen[bytes]]) -> None:
-    """The others may still end by themselves, and rank 0 write down what it knows; then they are ended."""
+    """The others get some seconds to end by themselves, and rank 0 to record what it knows; then they are killed."""
     until = time.monotonic() + GRACE_SECONDS
     for rank in ranks:
         try:
@@ -73,19 +72,3 @@ def _end(ranks: Sequence[subprocess.Popen[bytes]]) -> None:
         except subprocess.TimeoutExpired:
             rank.kill()
             rank.wait()
-
-
-def _described(number: int, code: int, folder: Path) -> Optional[Failure]:
-    if code >= 0:
-        return (
-            None
-            if (folder / "record.json").exists()
-            else (Status.CRASH, f"rank {number} ended with exit code {code} and no record")
-        )
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    if -code == signal.SIGILL:
-        return (
-            Status.ILLEGAL_INSTRUCTION,
-            f"rank {number} killed by {name}: this CPU does not run an instruction that it advertises",
-        )
-    return Status.CRASH, f"rank {number} killed by {name}"
