@@ -17,8 +17,9 @@ from steptime.schedulers.scheduler import NoAnswer, Refused, Scheduler
 from steptime.schedulers.site import Site
 from steptime.store.files import Store, new_id
 from steptime.sweep import state
-from steptime.sweep.remote import Silent, run_on_site
+from steptime.sweep.remote import run_on_site
 from steptime.sweep.run import Settings
+from steptime.sweep.watcher import MessageWatcher
 
 TRIAL = Budget(min_steps=2, max_steps=5, max_seconds=20.0, limit_seconds=180.0)
 
@@ -38,7 +39,7 @@ def check_site(site: Site, folder: Path, patience_seconds: float, say: Callable[
     jobs = {kind: _look(site, kind, folder, scheduler) for kind in site.devices} if site.directories else {}
     cases = [trial(site, backend, kind) for kind in site.devices for backend in backends_of(site)]
     sweep = state.begin(store, cases, "check", site)
-    for record in run_on_site(store, sweep, replace(site, retries=0), Settings(contended_rounds=0), _Says(say)):
+    for record in run_on_site(store, sweep, replace(site, retries=0), Settings(contended_rounds=0), MessageWatcher(say)):
         yield _finding(site, record)
     for kind, job in jobs.items():
         yield from _directories(site, kind, folder / f"directories-{kind}", job, scheduler, patience_seconds)
@@ -94,13 +95,3 @@ def _directories(
         return
     for name, problem, seen in parse_directories((folder / RESULT).read_text(errors="replace")):
         yield Finding(f"directory {name} on {kind}", not problem, problem or seen)
-
-
-@dataclass(frozen=True)
-class _Says(Silent):
-    """Passes on what is said, and shows nothing of the cases."""
-
-    told: Callable[[str], None]
-
-    def say(self, line: str) -> None:
-        self.told(line)

@@ -7,29 +7,23 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from steptime.core.errors import CaseFailed
-from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
+from steptime.core.schema import OK, Budget, Case, Status, case_key
 from steptime.launch.fork_server import ForkServers
 from steptime.store.files import Store
 from steptime.store.rows import case_words
 from steptime.sweep import state
 from steptime.sweep.largest import largest_batch
 from steptime.sweep.run import Settings, run_sweep
+from steptime.sweep.watcher import MessageWatcher
 
 TRIAL = Budget(min_steps=1, max_steps=3, max_seconds=1e9)
 """enough steps for every buffer to be there: the optimiser's come with the first update"""
 
 
-class _Quiet:
-    """Tries are told by one line each; a sweep's bars would only flicker."""
-
-    def case_begins(self, case: Case) -> None: ...
-    def event(self, case: Case, event: dict[str, Any]) -> None: ...
-    def case_ends(self, record: Record) -> None: ...
-    def say(self, line: str) -> None:
-        print(line, file=sys.stderr)
+def _print_message(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def with_largest_batches(store: Store, cases: list[Case], settings: Settings) -> list[Case]:
@@ -51,7 +45,9 @@ def _search(store: Store, case: Case, settings: Settings, fork_servers: ForkServ
     def fits(batch: int) -> bool:
         trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))
         sweep = state.begin(store, [trial], "find-max-batch")
-        (record,) = run_sweep(store, sweep, replace(settings, contended_rounds=0, retry=""), _Quiet(), fork_servers)
+        (record,) = run_sweep(
+            store, sweep, replace(settings, contended_rounds=0, retry=""), MessageWatcher(_print_message), fork_servers
+        )
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
         if record.status not in (OK, Status.OUT_OF_MEMORY):
             raise CaseFailed(record.status, record.message)

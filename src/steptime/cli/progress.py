@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from steptime.cli.printing import half_width, speed
 from steptime.core.schema import OK, Case, Record, Verdict
 from steptime.store.rows import case_words, row_of
-from steptime.sweep.run import Watcher
+from steptime.sweep.watcher import Watcher
 
 
 def outcome_words(record: Record) -> str:

@@ -22,8 +22,8 @@ from steptime.sweep.state import Sweep, folder_of
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What all cases of a sweep are measured with."""
+class CaseLauncher:
+    """Runs the cases of a sweep on this machine, each in a worker of its own."""
 
     store: Store
     sweep: Sweep
@@ -33,29 +33,27 @@ class Bench:
     heartbeat_seconds: float
     fresh: bool
 
-
-def run_case(bench: Bench, case: Case, watch: Callable[[dict[str, Any]], None]) -> Record:
-    """One case, measured or failed, and stored. After Ctrl-C a `cancelled` record is stored and the interrupt passed on."""
-    python = interpreter(case.backend, bench.python)
-    finding = bench.prober.finding(case, python)
-    job = _job(bench.sweep, case, finding, bench.prober.peak_flops(case))
-    shared = folder_of(bench.store, bench.sweep)
-    folder = job_folder(shared, case)
-    _clear(folder)
-    try:
-        fork_server = None if bench.fresh else bench.fork_servers.get(python, case.backend, job.environment)
-        ending = run_worker(job, folder, shared, python, watch, bench.heartbeat_seconds, fork_server)
-    except KeyboardInterrupt:
-        bench.store.put(failure(job, FailureCause(Status.CANCELLED, "interrupted"), folder, Ending()))
-        raise
-    except OSError as problem:
-        raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
-    record = record_of(job, folder, ending)
-    if _beats_the_limit(record):
-        bench.prober.probe(case, python)
-        record = _with_limit(record, bench.prober.peak_flops(case))
-    bench.store.put(record)
-    return record
+    def run(self, case: Case, watch: Callable[[dict[str, Any]], None]) -> Record:
+        """Stores the record, measured or failed. After Ctrl-C it stores a `cancelled` one and passes the interrupt on."""
+        python = interpreter(case.backend, self.python)
+        job = _job(self.sweep, case, self.prober.finding(case, python), self.prober.peak_flops(case))
+        sweep_folder = folder_of(self.store, self.sweep)
+        folder = job_folder(sweep_folder, case)
+        _clear(folder)
+        try:
+            fork_server = None if self.fresh else self.fork_servers.get(python, case.backend, job.environment)
+            ending = run_worker(job, folder, sweep_folder, python, watch, self.heartbeat_seconds, fork_server)
+        except KeyboardInterrupt:
+            self.store.put(failure(job, FailureCause(Status.CANCELLED, "interrupted"), folder, Ending()))
+            raise
+        except OSError as problem:
+            raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
+        record = record_of(job, folder, ending)
+        if _beats_the_limit(record):
+            self.prober.probe(case, python)
+            record = _with_limit(record, self.prober.peak_flops(case))
+        self.store.put(record)
+        return record
 
 
 def _job(sweep: Sweep, case: Case, finding: Finding | None, peak_flops: float | None) -> Job:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 from steptime.core.errors import StoreError, Unsupported
 from steptime.core.schema import Case, Failure, Record, Status, case_key
@@ -28,17 +27,12 @@ from steptime.sweep.live import LiveFile, holding, running
 from steptime.sweep.run import Settings
 from steptime.sweep.state import Sweep, folder_of, site_of_sweep
 from steptime.sweep.verdicts import best_of, contended, runs_again
+from steptime.sweep.watcher import SILENT, Watcher
 
 TICK_SECONDS = 0.5
 LOOKS_PER_SECOND = 400
 """at the files of attempts: a shared file system has others to serve too"""
 CANCELLED = "cancelled"
-
-
-class Watcher(Protocol):
-    def case_begins(self, case: Case) -> None: ...
-    def case_ends(self, record: Record) -> None: ...
-    def say(self, line: str) -> None: ...
 
 
 @dataclass
@@ -276,11 +270,5 @@ def collect_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> No
         return
     with holding(folder):
         site = site_of_sweep(store, sweep)
-        remote = Remote(store, sweep, site, Settings(contended_rounds=0), Silent(), scheduler_of(site))
+        remote = Remote(store, sweep, site, Settings(contended_rounds=0), SILENT, scheduler_of(site))
         remote.collect(patience_seconds)
-
-
-class Silent:
-    def case_begins(self, case: Case) -> None: ...
-    def case_ends(self, record: Record) -> None: ...
-    def say(self, line: str) -> None: ...

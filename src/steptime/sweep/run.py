@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from steptime.core.machine.describe import describe
 from steptime.core.schema import Case, Failure, Record, Status, case_key
@@ -15,20 +15,12 @@ from steptime.launch.local import HEARTBEAT_SECONDS
 from steptime.launch.machine_lock import machine_lock
 from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id, records_in
-from steptime.sweep.case import Bench, run_case
+from steptime.sweep.case import CaseLauncher
 from steptime.sweep.live import LiveFile, holding
 from steptime.sweep.recover import recover
 from steptime.sweep.state import Sweep, folder_of
 from steptime.sweep.verdicts import BatchLimits, best_of, better, contended, runs_again
-
-
-class Watcher(Protocol):
-    """Whoever shows what is going on."""
-
-    def case_begins(self, case: Case) -> None: ...
-    def event(self, case: Case, event: dict[str, Any]) -> None: ...
-    def case_ends(self, record: Record) -> None: ...
-    def say(self, line: str) -> None: ...
+from steptime.sweep.watcher import Watcher
 
 
 @dataclass(frozen=True)
@@ -56,7 +48,7 @@ def run_sweep(
         recover(store, sweep)
         known = list(records_in(store, sweep.id))
         best = best_of(known)
-        bench = Bench(
+        launcher = CaseLauncher(
             store,
             sweep,
             Prober(describe().id, watcher.say),
@@ -65,16 +57,16 @@ def run_sweep(
             settings.heartbeat_seconds,
             settings.fresh,
         )
-        told = _Both(watcher, LiveFile(folder_of(store, sweep)))
-        runner = Runner(bench, settings, told, best, BatchLimits(known))
+        live = _LiveWatcher(watcher, LiveFile(folder_of(store, sweep)))
+        runner = Runner(launcher, settings, live, best, BatchLimits(known))
         yield from runner.first_round(sweep.cases)
         for _ in range(settings.contended_rounds):
             yield from runner.contended_round(sweep.cases)
 
 
 @dataclass(frozen=True)
-class _Both:
-    """Tells the terminal and the file that `steptime status` reads."""
+class _LiveWatcher:
+    """Also keeps the live file up to date, which `steptime status` reads."""
 
     watcher: Watcher
     file: LiveFile
@@ -97,7 +89,7 @@ class _Both:
 
 @dataclass
 class Runner:
-    bench: Bench
+    launcher: CaseLauncher
     settings: Settings
     watcher: Watcher
     best: dict[str, Record]
@@ -139,12 +131,12 @@ class Runner:
             self.watcher.say("another steptime is measuring on this machine; waiting for it")
 
         with machine_lock(self.settings.wait_for_machine, say_so):
-            return run_case(self.bench, case, lambda event: self.watcher.event(case, event))
+            return self.launcher.run(case, lambda event: self.watcher.event(case, event))
 
     def _skipped(self, case: Case, smaller: int) -> Record:
         message = f"not run: batch {smaller} of the same configuration ran out of memory"
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        sweep = self.bench.sweep.id
+        sweep = self.launcher.sweep.id
         record = Record(new_id(), Status.OUT_OF_MEMORY, case, started, message, sweep, machine=describe(), failure=Failure())
-        self.bench.store.put(record)
+        self.launcher.store.put(record)
         return record
