@@ -22,7 +22,7 @@ from steptime.core.machine.cpus import usable_threads
 from steptime.core.machine.describe import describe
 from steptime.core.schema import Case
 from steptime.environments.install import Environment
-from steptime.probe.findings import remember
+from steptime.probe.findings import store_finding
 from steptime.probe.prober import Prober, probe_key
 from tests import together
 
@@ -103,7 +103,7 @@ def probed(tmp_path_factory) -> Path:
         found = Prober(describe().id, say=lambda line: None).probe(case, python)
         assert found
         settled = replace(found, verdict="clean")  # what is found out on a busy machine would be asked again
-        remember(describe().id, probe_key(find(case.backend), case, python), settled)
+        store_finding(describe().id, probe_key(find(case.backend), case, python), settled)
     return folder / "machines"
 
 

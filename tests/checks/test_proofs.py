@@ -5,15 +5,15 @@ import sys
 import pytest
 
 from steptime.checks import proofs as memory
-from steptime.checks.proofs import path_of, prove, recalled
+from steptime.checks.proofs import path_of, prove, stored_proof
 
 
 @pytest.mark.slow
 def test_the_reference_is_proven_and_remembered():
     proof = prove("reference", "1.0", sys.executable)
     assert not proof.wrong and not proof.unsupported and "miscellany" in proof.same
-    assert recalled("reference", "1.0") == proof
-    assert recalled("reference", "2.0") is None
+    assert stored_proof("reference", "1.0") == proof
+    assert stored_proof("reference", "2.0") is None
 
 
 def test_what_is_wrong_is_said_with_the_family(monkeypatch):
@@ -27,7 +27,7 @@ def test_what_is_wrong_is_said_with_the_family(monkeypatch):
 def test_a_damaged_memory_is_no_proof():
     path_of("reference").parent.mkdir(parents=True)
     path_of("reference").write_text("{")
-    assert recalled("reference") is None
+    assert stored_proof("reference") is None
 
 
 @pytest.mark.real

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from steptime.checks.proofs import Proof, recalled
+from steptime.checks.proofs import Proof, stored_proof
 from steptime.checks.proofs import prove as prove_backend
 from steptime.core.backends.base import find
 from steptime.core.machine.cpus import usable_threads
@@ -55,7 +55,7 @@ def _proof(name: str, version: str, python: Path, wanted: bool) -> Proof | None:
     """Made now, or remembered of the same version; null and fake have nothing to prove."""
     if not find(name).computes:
         return None
-    return prove_backend(name, version, python) if wanted else recalled(name, version)
+    return prove_backend(name, version, python) if wanted else stored_proof(name, version)
 
 
 def _facts(software: Software) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def prove(name: str, version: str, python: Path) -> Proof:
     return proof
 
 
-def recalled(name: str, version: str = "") -> Proof | None:
+def stored_proof(name: str, version: str = "") -> Proof | None:
     """Of this version, if one is given; what cannot be read was never proven."""
     try:
         proof = msgspec.json.decode(path_of(name).read_bytes(), type=Proof)

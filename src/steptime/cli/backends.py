@@ -30,11 +30,11 @@ def command(name: str | None, as_json: bool) -> int:
 
 
 def _row(backend: Any) -> dict[str, Any]:
-    from steptime.checks.proofs import recalled
+    from steptime.checks.proofs import stored_proof
     from steptime.environments.install import environment
 
     env = environment(backend.environment_name) if backend.environment_name else None
-    proof = recalled(backend.name) if backend.computes else None
+    proof = stored_proof(backend.name) if backend.computes else None
     return {
         "backend": backend.name,
         "phases": list(backend.phases),

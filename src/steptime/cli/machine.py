@@ -13,7 +13,7 @@ from steptime.cli.options import json_option
 from steptime.cli.printing import fields, size, table
 from steptime.core.machine.describe import describe
 from steptime.core.schema import Machine
-from steptime.probe.findings import Finding, recall
+from steptime.probe.findings import Finding, read_findings
 
 HEADER = ("backend", "precision", "device", "threads", "limit GFLOP/s", "version", "needs", "because")
 
@@ -23,7 +23,7 @@ HEADER = ("backend", "precision", "device", "threads", "limit GFLOP/s", "version
 def command(as_json: bool) -> int:
     """Describe hardware and software, and what probes have found out here."""
     machine = describe()
-    findings = list(recall(machine.id).findings.values())
+    findings = list(read_findings(machine.id).findings.values())
     if as_json:
         content = dataclasses.asdict(machine)
         print(json.dumps({**content, "steptime": __version__, "findings": [dataclasses.asdict(f) for f in findings]}))

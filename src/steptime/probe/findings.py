@@ -1,4 +1,4 @@
-"""What was found out, kept per machine under STEPTIME_HOME/machines."""
+"""What probes found out about a machine, kept under STEPTIME_HOME/machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from steptime.core.schema import Case
 
 @dataclass(frozen=True)
 class Finding:
-    """One precision of one backend with so many threads on one kind of device."""
+    """What a probe found about one precision of one backend, with a number of threads, on one kind of device."""
 
     backend: str
     precision: str
@@ -26,20 +26,22 @@ class Finding:
     peak_flops: float
     verdict: str = ""
     environment: dict[str, str] = field(default_factory=dict)
-    """the cap on the instruction set that made it work; empty where none was needed"""
+    """the variables that limit the instruction set, where it did not work without them"""
     note: str = ""
     busy_threads: int | None = None
-    """that were seen to work while the peak was measured"""
+    """threads that worked while the peak was measured"""
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Findings:
+    """All of one machine, by probe_key."""
+
     findings: dict[str, Finding] = field(default_factory=dict)
 
     def peak_flops(self, case: Case) -> float | None:
         """The machine's limit at the case's precision: the best that any backend reached; for one that only pretends, its own."""
-        asked = (case.precision, case.device, case.threads)
-        alike = [f for f in self.findings.values() if (f.precision, f.device, f.threads) == asked]
+        wanted = (case.precision, case.device, case.threads)
+        alike = [f for f in self.findings.values() if (f.precision, f.device, f.threads) == wanted]
         real = find(case.backend).real
         peaks = [f.peak_flops for f in alike if (find(f.backend).real if real else f.backend == case.backend)]
         return max(peaks, default=0.0) or None
@@ -49,17 +51,15 @@ def path_of(machine_id: str) -> Path:
     return home() / "machines" / f"{machine_id}.json"
 
 
-def recall(machine_id: str) -> Knowledge:
-    """An unreadable file is forgotten: everything in it can be found out again."""
+def read_findings(machine_id: str) -> Findings:
+    """An unreadable file counts as empty: probes can find everything out again."""
     try:
-        return msgspec.json.decode(path_of(machine_id).read_bytes(), type=Knowledge)
+        return msgspec.json.decode(path_of(machine_id).read_bytes(), type=Findings)
     except (OSError, msgspec.DecodeError):
-        return Knowledge()
+        return Findings()
 
 
-def remember(machine_id: str, key: str, finding: Finding) -> Knowledge:
-    knowledge = recall(machine_id)
-    knowledge = Knowledge({**knowledge.findings, key: finding})
+def store_finding(machine_id: str, key: str, finding: Finding) -> None:
+    findings = Findings({**read_findings(machine_id).findings, key: finding})
     path_of(machine_id).parent.mkdir(parents=True, exist_ok=True)
-    write_text(path_of(machine_id), msgspec.json.encode(knowledge).decode())
-    return knowledge
+    write_text(path_of(machine_id), msgspec.json.encode(findings).decode())

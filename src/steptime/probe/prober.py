@@ -1,4 +1,4 @@
-"""The search: as the framework comes; if that dies of an illegal instruction, with ever lower instruction sets."""
+"""Probes a backend as it comes; if it dies of an illegal instruction, with ever lower instruction sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from steptime.core.backends.base import Backend, find
 from steptime.core.schema import Budget, Case, Job, JobKind, ProbeResult, Status, Verdict
 from steptime.launch.local import record_of, run_worker
-from steptime.probe.findings import Finding, recall, remember
+from steptime.probe.findings import Finding, read_findings, store_finding
 
 PROBE_LIMIT_SECONDS = 120.0
 Say = Callable[[str], None]
@@ -20,42 +20,42 @@ Say = Callable[[str], None]
 
 @dataclass
 class Prober:
-    """Knows a machine. What it does not know it finds out; what it found out while others used the machine, once more."""
+    """Probes what is not known of a machine yet, and once more what was found while others used the machine."""
 
     machine_id: str
     say: Say
-    _tried: set[str] = field(default_factory=set)
+    _probed: set[str] = field(default_factory=set)
 
     def finding(self, case: Case, python: Path) -> Finding | None:
-        """Of the case's backend, precision, device and threads; None if nothing could be learnt.
+        """For the case's backend, precision, device and threads; None if the probe failed.
 
-        A probe that fails in another way than by an illegal instruction says nothing: the case itself will tell.
+        A failure other than an illegal instruction is left to the case itself, which records it.
         """
         backend = find(case.backend)
         key = probe_key(backend, case, python)
-        known = recall(self.machine_id).findings.get(key)
-        settled = known is not None and known.verdict != Verdict.CONTENDED
-        if not backend.probes or settled or key in self._tried:
+        known = read_findings(self.machine_id).findings.get(key)
+        is_reliable = known is not None and known.verdict != Verdict.CONTENDED
+        if not backend.probes or is_reliable or key in self._probed:
             return known
         return self.probe(case, python)
 
     def probe(self, case: Case, python: Path) -> Finding | None:
-        """Finds out now, and remembers the better peak."""
+        """Probes now, and keeps the better peak."""
         backend = find(case.backend)
         key = probe_key(backend, case, python)
-        self._tried.add(key)
+        self._probed.add(key)
         self.say(f"probing {case.backend} {case.phase} {case.precision} with {case.threads} threads on this machine")
-        found, known = _search(backend, case, python), recall(self.machine_id).findings.get(key)
-        if found is None:
+        finding, known = _search(backend, case, python), read_findings(self.machine_id).findings.get(key)
+        if finding is None:
             return known
-        if known and known.peak_flops > found.peak_flops:
-            found = replace(found, peak_flops=known.peak_flops)
-        remember(self.machine_id, key, found)
-        return found
+        if known and known.peak_flops > finding.peak_flops:
+            finding = replace(finding, peak_flops=known.peak_flops)
+        store_finding(self.machine_id, key, finding)
+        return finding
 
     def peak_flops(self, case: Case) -> float | None:
-        """Of all ranks together."""
-        peak = recall(self.machine_id).peak_flops(case)
+        """The limit of all ranks together."""
+        peak = read_findings(self.machine_id).peak_flops(case)
         return peak * case.replicas if peak else None
 
 
@@ -92,7 +92,7 @@ def _finding(result: ProbeResult, cap: dict[str, str], tried: list[str]) -> Find
     )
 
 
-def _try(case: Case, python: Path, environment: dict[str, str]) -> ProbeResult | str:
+def _try(case: Case, python: Path, environment: dict[str, str]) -> ProbeResult | Status:
     """What the probe found, or the kind of its failure."""
     limited = replace(case, budget=Budget(limit_seconds=PROBE_LIMIT_SECONDS))
     job = Job("probe", limited, kind=JobKind.PROBE, environment=environment)
