@@ -28,7 +28,7 @@ def checked_settings(cases: Sequence[Case], site: Site | None, options: Measurin
     return options.settings()
 
 
-def measure(store: Store, sweep: Sweep, site: Site | None, settings: Settings, options: MeasuringOptions) -> int:
+def run_and_print(store: Store, sweep: Sweep, site: Site | None, settings: Settings, options: MeasuringOptions) -> int:
     """Exit code 0 if every case has a figure, else 1."""
     records = []
     with display(len(sweep.cases)) as shown:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from steptime.cli.measuring import checked_settings, measure
+from steptime.cli.measuring import checked_settings, run_and_print
 from steptime.cli.measuring_options import MeasuringOptions, measuring_options
 from steptime.cli.options import open_store
 from steptime.sweep.state import find_sweep, site_of_sweep
@@ -21,4 +21,4 @@ def command(name: str, **parameters: Any) -> int:
     store = open_store(options.store_path)
     sweep = find_sweep(store, name)
     site = site_of_sweep(store, sweep) if sweep.site else None
-    return measure(store, sweep, site, checked_settings(sweep.cases, site, options), options)
+    return run_and_print(store, sweep, site, checked_settings(sweep.cases, site, options), options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from steptime.cli.measuring import checked_settings, measure
+from steptime.cli.measuring import checked_settings, run_and_print
 from steptime.cli.measuring_options import measuring_options
 from steptime.cli.options import open_store
 from steptime.cli.places import asked_site, check_places, cores_of
@@ -109,7 +109,7 @@ def _measure(cases: list[Case], name: str, site: Site | None, options: RunOption
         cases = with_largest_batches(store, cases, settings)
         if not cases:
             return 1
-    return measure(store, _sweep(store, cases, name, site, options), site, settings, options.measuring)
+    return run_and_print(store, _sweep(store, cases, name, site, options), site, settings, options.measuring)
 
 
 def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, options: RunOptions) -> Sweep:

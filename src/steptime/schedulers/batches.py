@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.backends.base import find
+from steptime.core.errors import Unsupported
 from steptime.core.schema import Case, Job, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.launch.job_folder import job_folder
@@ -32,16 +33,24 @@ class Batch:
     array: bool
 
 
-def batches(site: Site, cases: Sequence[Case], largest_array: int) -> list[Batch]:
-    """In the order of the cases; Unsupported ones must be out already."""
+Refusal = tuple[Case, Unsupported]
+
+
+def batches(site: Site, cases: Sequence[Case], largest_array: int) -> tuple[list[Batch], list[Refusal]]:
+    """In the order of the cases; and those that the site cannot run, with the reason."""
     groups: dict[Request, list[Case]] = {}
+    refused = []
     for case in cases:
-        groups.setdefault(request_of(site, case), []).append(case)
-    return [
+        try:
+            groups.setdefault(request_of(site, case), []).append(case)
+        except Unsupported as problem:
+            refused.append((case, problem))
+    made = [
         Batch(request, [group[i] for i in chunk], array=len(group) >= site.arrays.at_least)
         for request, group in groups.items()
         for chunk in chunks(site, len(group), largest_array)
     ]
+    return made, refused
 
 
 def prepare(sweep_folder: Path, site: Site, batch: Batch, python: str, dialect: ScriptDialect) -> Submission:

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from steptime.core.errors import StoreError, Unsupported
 from steptime.core.schema import Case, Failure, Record, Status, case_key
-from steptime.schedulers.batches import Batch, batches, prepare
+from steptime.schedulers.batches import Batch, Refusal, batches, prepare
 from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.journal import Attempt, SubmissionJournal
 from steptime.schedulers.outcomes import JobOutcomes
-from steptime.schedulers.request import request_of
 from steptime.schedulers.scheduler import Full, NoAnswer, Refused, Scheduler
 from steptime.schedulers.site import Site
 from steptime.schedulers.submitter import Submitter
@@ -69,11 +68,10 @@ class Remote:
                 continue
             if record and not self._lost(record) and not runs_again(record, self.settings.retry):
                 yield self._shown(case, record)
-            elif refusal := self._unsupported(case):
-                yield self._shown(case, refusal)
             else:
                 todo.append(case)
-        self._plan(todo)
+        for case, problem in self._plan(todo):
+            yield self._shown(case, self._put_unsupported(case, problem))
         yield from self._submit()
 
     def wait(self) -> Iterator[Record]:
@@ -120,12 +118,15 @@ class Remote:
             self._attempts += [t for t in self.journal.attempts(submission) if t.record_id not in stored]
         self._known = list(records_in(self.store, self.sweep.id))
 
-    def _plan(self, cases: Sequence[Case]) -> None:
+    def _plan(self, cases: Sequence[Case]) -> list[Refusal]:
+        """Puts cases into batches; those that the site cannot run are given back."""
         try:
             largest = self.scheduler.largest_array() if len(cases) >= self.site.arrays.at_least else 2
         except (NoAnswer, Refused):
             largest = self.site.arrays.largest
-        self._batches += batches(self.site, cases, largest)
+        planned, refused = batches(self.site, cases, largest)
+        self._batches += planned
+        return refused
 
     def _submit(self) -> Iterator[Record]:
         """As many of the batches as Slurm takes now; the records of those that it refuses."""
@@ -187,16 +188,12 @@ class Remote:
         key = case_key(record.case)
         return sum(case_key(r.case) == key and r.status == Status.NODE_FAILURE for r in self._known) <= self.site.retries
 
-    def _unsupported(self, case: Case) -> Record | None:
-        try:
-            request_of(self.site, case)
-        except Unsupported as problem:
-            now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            record = Record(new_id(), Status.UNSUPPORTED, case, now, str(problem), self.sweep.id, failure=Failure())
-            self.store.put(record)
-            self._known.append(record)
-            return record
-        return None
+    def _put_unsupported(self, case: Case, problem: Unsupported) -> Record:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        record = Record(new_id(), Status.UNSUPPORTED, case, now, str(problem), self.sweep.id, failure=Failure())
+        self.store.put(record)
+        self._known.append(record)
+        return record
 
     def _shown(self, case: Case, record: Record) -> Record:
         self.watcher.case_begins(case)

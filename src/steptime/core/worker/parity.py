@@ -7,12 +7,11 @@ from typing import Optional
 
 import numpy as np
 
-from steptime.core.backends.base import find
 from steptime.core.models import zoo
 from steptime.core.schema import Job
 from steptime.core.worker.feed import source_of
 from steptime.core.worker.ranks import Rendezvous, join
-from steptime.core.worker.run_case import build_program
+from steptime.core.worker.run_case import build_program, started_backend
 
 FILE = "parity.npz"
 
@@ -20,8 +19,7 @@ FILE = "parity.npz"
 def write_parity(job: Job, folder: Path, rendezvous: Optional[Rendezvous] = None) -> None:
     """Outputs before training; then the loss of each step, and all weights after the last."""
     case = job.case
-    backend = find(case.backend)
-    backend.start(case)
+    backend = started_backend(case)
     number = join(backend, case, rendezvous)
     graph = zoo.build(case.model, case.model_options).without_dropout()
     with source_of(graph, case, number) as source:

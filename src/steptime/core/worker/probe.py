@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from steptime.core.backends.base import find
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge, sample
 from steptime.core.machine.threads import busy_threads, thread_seconds
 from steptime.core.models import zoo
 from steptime.core.schema import Job, ProbeResult
-from steptime.core.worker.run_case import build_program
+from steptime.core.worker.run_case import build_program, started_backend
 
 TRIAL_MODEL = "mnist_cnn"
 """has a convolution and a matrix product, forward and backward: what an instruction set can fail at"""
@@ -19,8 +18,7 @@ TRIAL_MODEL = "mnist_cnn"
 def probed(job: Job) -> ProbeResult:
     """One real step of a small model, then the rate of a large matrix product (0 where the backend has no measure)."""
     case = replace(job.case, model=TRIAL_MODEL, model_options={}, batch=4, devices=1, nodes=1, data="synthetic")
-    backend = find(case.backend)
-    backend.start(case)
+    backend = started_backend(case)
     program = build_program(backend, zoo.build(case.model, {}), case)
     program.step()
     program.wait()

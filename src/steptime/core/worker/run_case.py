@@ -42,9 +42,8 @@ def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rend
     """The record of a case that ran. Failures are exceptions; the caller makes them records."""
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
-    backend = _started(case)
     graph = zoo.build(case.model, case.model_options)
-    backend.check(case)
+    backend = started_backend(case)
     number = join(backend, case, rendezvous)
     imported = time.perf_counter()
     events.send("phase", name="build" if case.data == SYNTHETIC else "stage")
@@ -153,16 +152,17 @@ def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[S
     """With a source it is fed a batch for every step; else it computes the same synthetic one again and again."""
     refuse_hopeless(graph, case)
     guard_memory(case)
-    backend.check(case)
     inputs, labels = batch_of(graph, case.batch, case.seed, rank)
     program = backend.build(graph, case, initial_weights(graph, case.seed), inputs, labels)
     return Fed(program, source.batches) if source else program
 
 
-def _started(case: Case) -> Backend:
+def started_backend(case: Case) -> Backend:
+    """The framework is imported, and can run the case."""
     backend = find(case.backend)
     check_options(backend, case.backend_options)
     backend.start(case)
+    backend.check(case)
     return backend
 
 
