@@ -33,3 +33,10 @@ def test_a_step_faster_than_the_limit_is_a_wrong_result_once_the_limit_was_measu
     assert done.code == 1
     assert done.err.count("probing") == 2
     assert "wrong_result: achieved" in done.out
+
+
+@pytest.mark.slow
+def test_a_loss_that_is_not_a_number_stays_a_wrong_result_though_the_step_beat_the_limit(inside):
+    options = ["-b", "peak_gflops=1", "-b", "failure=nan", "-b", "fail_at=3"]
+    done = inside("run", "mnist_cnn", "-B", "fake", "--phase", "training", *options)
+    assert "wrong_result: the loss is nan" in done.out

@@ -49,7 +49,7 @@ class CaseLauncher:
         except OSError as problem:
             raise StoreError(f"cannot write to {folder}: {problem.strerror}; choose another store with --store DIR") from None
         record = record_of(job, folder, ending)
-        if _beats_the_limit(record):
+        if _only_beats_the_limit(record):
             self.prober.probe(case, python)
             record = _with_limit(record, self.prober.peak_flops(case))
         self.store.put(record)
@@ -67,13 +67,16 @@ def _clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _beats_the_limit(record: Record) -> bool:
+def _only_beats_the_limit(record: Record) -> bool:
+    """Whether nothing else is wrong with it: the worker gave another reason where a loss is not a number or ranks differ."""
     cost = record.cost
-    return bool(cost and cost.achieved_flops and cost.peak_flops and cost.achieved_flops > PEAK_MARGIN * cost.peak_flops)
+    if not cost or not cost.achieved_flops or not cost.peak_flops:
+        return False
+    return cost.achieved_flops > PEAK_MARGIN * cost.peak_flops and record.message == broken_invariant(record)
 
 
 def _with_limit(record: Record, peak_flops: float | None) -> Record:
-    """A step beat the machine's limit: more likely the limit was measured while something else ran, so it is now another."""
+    """With the limit measured anew: more likely something else ran when it was measured than that a step beat it."""
     assert record.cost and record.cost.achieved_flops and peak_flops
     cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
     record = replace(record, cost=cost, status=OK, message="")
