@@ -5,7 +5,7 @@ TEST_HOME := $(CURDIR)/.home
 WITH_FRAMEWORKS := STEPTIME_HOME=$(TEST_HOME) STEPTIME_TEST_ZOO_PYTHON=$(TEST_HOME)/zoo/bin/python
 export PYTHONDONTWRITEBYTECODE := # compiled code is kept: the tests start hundreds of processes
 
-SCRIPTS := src/steptime/guide/web/*.js src/steptime/guide/web/*.d.ts
+SCRIPTS := "src/steptime/guide/web/**/*.{js,d.ts}"
 NODE := node_modules/.bin
 
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from steptime.guide.query.results import plain
-from steptime.guide.view.dimensions import DIMENSIONS, MEASURES
 from steptime.guide.web import assets
 
 pytestmark = pytest.mark.real
@@ -21,19 +19,14 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())
 def answers(chromium) -> list[Any]:
     names = dict.fromkeys([*assets.modules("engine"), *assets.modules("state")])
     script = "\n".join(assets.EXPORT.sub("", assets.IMPORT.sub("", assets.text(f"{name}.js"))) for name in names)
-    told = {
-        "rows": GOLDEN["rows"],
-        "dimensions": [plain(d) for d in DIMENSIONS.values()],
-        "measures": [plain(m) for m in MEASURES.values()],
-    }
     page = chromium.new_page()
     page.add_script_tag(content=script)
     asked = [[case["kind"], case["query"]] for case in GOLDEN["cases"]]
-    answer = """([told, asked]) => {
-      const engine = engineOf(told);
+    answer = """([rows, asked]) => {
+      const engine = engineOf({ rows });
       return asked.map(([kind, query]) => JSON.parse(JSON.stringify(engine[kind](parseView(query)))));
     }"""
-    found = page.evaluate(answer, [told, asked])
+    found = page.evaluate(answer, [GOLDEN["rows"], asked])
     page.close()
     return found
 

@@ -11,6 +11,11 @@ from steptime.core.schema import Record
 from steptime.store.flatten import DIMENSIONS
 
 SECTIONS = (("configuration", "case"), ("software", "software"), ("hardware", "machine"))
+GROUP_SECTIONS = {
+    **dict.fromkeys(("server", "device", "device_type", "interconnect"), "hardware"),
+    **dict.fromkeys(("software", "framework", "framework_version", "runtime"), "software"),
+}
+"""of dimensions; all others are configuration"""
 NOISE = {"software.interpreter", "case.labels", "case.repeat", "machine.id"}
 """paths and counters, which differ between any two runs"""
 MOST_SHOWN = 3
@@ -50,9 +55,7 @@ def between_groups(groups: Sequence[Sequence[dict[str, Any]]]) -> list[Differing
     for name in DIMENSIONS:
         values = [sorted({_text(row[name]) for row in group}) for group in groups]
         if any(v != values[0] for v in values):
-            section = "hardware" if name in ("server", "device", "device_type", "interconnect") else "configuration"
-            section = "software" if name in ("software", "framework", "framework_version", "runtime") else section
-            found.append(Differing(section, name, tuple(_few(v) for v in values)))
+            found.append(Differing(GROUP_SECTIONS.get(name, "configuration"), name, tuple(_few(v) for v in values)))
     return found
 
 

@@ -22,8 +22,7 @@ from steptime.guide.engine import Guide
 from steptime.guide.kinds.run import without_steps
 from steptime.guide.query.filter_sql import matches
 from steptime.guide.query.logs import log_of
-from steptime.guide.query.results import plain
-from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, dimension
+from steptime.guide.view.dimensions import LABEL_PREFIX, dimension
 from steptime.guide.view.notation import Filters
 from steptime.guide.web import assets, vega
 from steptime.plan.repeat import repeat_command
@@ -73,8 +72,6 @@ def report(guide: Guide, title: str, filters: Filters = (), details: int = 0) ->
         "title": title,
         "written": f"{datetime.now(UTC):%Y-%m-%d}",
         "columns": {name: coded(values) for name, values in columns.items()},
-        "dimensions": [plain(d) for d in DIMENSIONS.values()],
-        "measures": [plain(m) for m in MEASURES.values()],
         "details": _details(guide, list(whole)),
     }
     style, script, library = assets.text("guide.css"), assets.script("report"), gzip.decompress(vega.bundle()).decode()

@@ -1,5 +1,6 @@
 // What is asked, as a sentence with choices in it; below it what narrows it down, and the named series.
 
+import { dimensionNamed } from "./dimensions.js";
 import { failure, h, icon, replace } from "./dom.js";
 import { sentence } from "./format.js";
 import { facetList, foldAll } from "./filters.js";
@@ -110,7 +111,6 @@ export function askBar(app) {
 export function chips(app, swatches = {}) {
   const { view } = app;
   const named = ["chart", "table", "compare"].includes(view.kind);
-  const labels = Object.fromEntries(app.meta.dimensions.map((d) => [d.name, d.label]));
   const chip = (k, words, remove, label) =>
     h(
       "span",
@@ -139,7 +139,8 @@ export function chips(app, swatches = {}) {
             {
               class: "open",
               "data-key": `series/${i}`,
-              title: s.filters.map(([k, v]) => `${labels[k] ?? k} ${v.join(", ")}`).join("; ") || "no filters of its own",
+              title:
+                s.filters.map(([k, v]) => `${dimensionNamed(k).label} ${v.join(", ")}`).join("; ") || "no filters of its own",
               onclick: () => seriesDialog(app, i),
             },
             s.name,
@@ -163,15 +164,15 @@ export function chips(app, swatches = {}) {
       ),
     view.filters.map(([name, values]) =>
       chip(
-        labels[name] ?? name.replace("label.", ""),
+        dimensionNamed(name).label,
         values.map((v) => v || "unknown").join(", "),
         () => app.go({ filters: withFilter(view.filters, name, []) }),
-        `Remove filter ${labels[name] ?? name}`,
+        `Remove filter ${dimensionNamed(name).label}`,
       ),
     ),
     view.range.length > 0 &&
       chip(
-        `${labels[view.x] ?? view.x} shown`,
+        `${dimensionNamed(view.x).label} shown`,
         view.range.join(", "),
         () => app.go({ range: [] }),
         "Show all of the horizontal axis",
@@ -275,7 +276,7 @@ export const segments = (label, key, options, value, change) =>
 
 export function tools(app, result) {
   const { view } = app;
-  const kind = app.meta.dimensions.find((d) => d.name === view.x)?.kind ?? "text";
+  const { kind } = dimensionNamed(view.x);
   const log = (axis) => view.log.includes(axis);
   const setLog = (axis, on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   const candidates = result

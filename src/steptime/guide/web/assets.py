@@ -1,7 +1,8 @@
 """What the browser is given besides data: one page, one stylesheet, one script, the Vega bundle.
 
 The script is written as small ES modules and joined here into one, so that page and single-file report run the very same
-text and neither needs a build step. Two of the modules are made: the themes, and the forms of charts that the report fills.
+text and neither needs a build step. Three of the modules are made: the themes, the forms of charts that the report
+fills, and the facts that Python and the scripts share.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from steptime.guide.kinds import compare
 from steptime.guide.kinds.base import kind, names
 from steptime.guide.query import warnings
 from steptime.guide.web import vega
+from steptime.guide.web.facts import facts
 
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
 EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.M)
@@ -67,7 +69,7 @@ def forms() -> dict[str, Any]:
     }
 
 
-MADE = {"looks.js": ("LOOKS", looks), "forms.js": ("FORMS", forms)}
+MADE = {"looks.js": ("LOOKS", looks), "forms.js": ("FORMS", forms), "facts.js": ("FACTS", facts)}
 
 
 def text(name: str) -> str:

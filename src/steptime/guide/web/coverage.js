@@ -65,7 +65,7 @@ function matrix(app, coverage) {
       h(
         "div",
         null,
-        h("h1", null, sentence(`${coverage.of.map((o) => labelOf(app, o)).join(" / ")} × ${labelOf(app, app.view.x)}`)),
+        h("h1", null, sentence(`${coverage.of.map((o) => labelOf(o)).join(" / ")} × ${labelOf(app.view.x)}`)),
         h("p", null, `${done} of ${count(coverage.cells.length, "combination")} measured${summary(coverage)}`),
       ),
       key(),

@@ -1,9 +1,11 @@
 // From a point to its runs: a drawer with each run, its figure and its interval, and a way to compare them.
 
+import { measureNamed } from "./dimensions.js";
 import { failure, h, replace } from "./dom.js";
 import { count, figure, sentence, statusWords, when, withUnit } from "./format.js";
 import { canonical } from "./notation.js";
 import { closeDrawer, drawer } from "./overlay.js";
+import { DEFAULT } from "./state.js";
 
 const MOST = 50;
 
@@ -22,7 +24,7 @@ export async function drillDown(app, result, point) {
   const foot = h("div", { class: "row" });
   drawer(
     [point.series, point.x, point.facet].filter(Boolean).join(" · ") || "unknown",
-    sentence(`${app.meta.measures.find((m) => m.name === app.view.y)?.label ?? app.view.y}, run by run`),
+    sentence(`${measureNamed(app.view.y).label}, run by run`),
     body,
     foot,
   );
@@ -57,7 +59,7 @@ export async function drillDown(app, result, point) {
 
 function runRows(app, rows) {
   if (!rows.length) return h("p", { class: "starting" }, "No runs.");
-  const measure = app.meta.measures.find((m) => m.name === app.view.y && app.view.y in rows[0]) ?? app.meta.measures[0];
+  const measure = measureNamed(app.view.y in rows[0] ? app.view.y : DEFAULT.y);
   const values = rows.map((r) => r[measure.name]).filter((v) => v !== null && v !== undefined);
   const best = measure.better === "higher" ? Math.max(...values) : Math.min(...values);
   return rows.map((row) => {

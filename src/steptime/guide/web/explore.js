@@ -2,18 +2,19 @@
 
 import { askBar, chips, tools } from "./ask.js";
 import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
+import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { h, icon, replace } from "./dom.js";
 import { count, figure, sentence, statusWords, withUnit } from "./format.js";
 import { drillDown } from "./drill.js";
 import { groupRows } from "./reduce.js";
 import { dataTable } from "./table.js";
 import { look } from "./theme.js";
-import { headingOf, measureNamed, subtitleOf } from "./words.js";
+import { headingOf, subtitleOf } from "./words.js";
 
-export const measureOf = (app, name = app.view.y) => measureNamed(app.meta, name);
-export const labelOf = (app, name) => app.meta.dimensions.find((d) => d.name === name)?.label ?? name.replace("label.", "");
+export const measureOf = (app) => measureNamed(app.view.y);
+export const labelOf = (name) => dimensionNamed(name).label;
 
-export const heading = (app) => headingOf(app.view, told(app));
+export const heading = (app) => headingOf(app.view);
 
 export function explorePage(app) {
   const ask = h("div");
@@ -49,7 +50,7 @@ export function explorePage(app) {
       last = answer;
       const { result } = answer;
       card.classList.remove("busy");
-      under.textContent = subtitleOf(app.view, result, told(app));
+      under.textContent = subtitleOf(app.view, result);
       replace(narrowed, chips(app, swatches(answer)));
       replace(foot, tools(app, result));
       replace(notes, notesOf(app, result));
@@ -114,13 +115,6 @@ async function drawResult(app, answer, stage) {
   });
 }
 
-// Dimensions and measures as the makers of specs want them.
-export const told = (app) => ({
-  measures: app.meta.measures,
-  dimensions: (name) =>
-    app.meta.dimensions.find((d) => d.name === name) ?? { name, label: name.replace("label.", ""), kind: "text" },
-});
-
 function nothing(app) {
   const filtered = app.view.filters.length || app.view.range.length || app.view.series.length;
   if (!app.meta.runs) return firstSteps(app);
@@ -164,7 +158,7 @@ function tipOf(app, p) {
         { class: "w" },
         `mixes ${Object.entries(p.mixes)
           .slice(0, 4)
-          .map(([name, n]) => `${n} × ${labelOf(app, name)}`)
+          .map(([name, n]) => `${n} × ${labelOf(name)}`)
           .join(", ")}`,
       ),
     failedWords(p) && h("p", { class: "w" }, failedWords(p)),
@@ -179,7 +173,7 @@ function meanTip(app, { x, series, value, status }) {
     : [
         h("h3", null, `${series} · ${x}`),
         h("div", { class: "big" }, withUnit(value, shownMeasure(app))),
-        h("p", null, `${status} values of ${labelOf(app, app.view.x)}`),
+        h("p", null, `${status} values of ${labelOf(app.view.x)}`),
       ];
 }
 
@@ -256,12 +250,12 @@ function pointsTable(app, result) {
   const { view } = app;
   const measure = shownMeasure(app);
   const columns = [
-    view.facet && [labelOf(app, view.facet), (p) => p.facet],
+    view.facet && [labelOf(view.facet), (p) => p.facet],
     (view.group.length || view.series.length) && [
-      view.series.length ? "series" : view.group.map((g) => labelOf(app, g)).join(" / "),
+      view.series.length ? "series" : view.group.map((g) => labelOf(g)).join(" / "),
       (p) => p.series,
     ],
-    [labelOf(app, view.x), (p) => p.x],
+    [labelOf(view.x), (p) => p.x],
     [
       `${measure.label}${measure.unit && measure.form === "number" ? ` (${measure.unit})` : ""}`,
       (p) => p.value ?? p.status,

@@ -1,143 +1,124 @@
-// What a measure of one configuration is, and its interval; the same as guide/figures.py on rows of the rollup.
+// What a measure of one configuration is, and its interval; the same as guide/query/measure_sql.py on rows of the rollup.
 
-import { deviation, mean, median, present } from "./reduce.js";
-import { valueOf } from "./rows.js";
-
-export const STORED = [
-  "throughput",
-  "batch_time_ms",
-  "p50_ms",
-  "p90_ms",
-  "p95_ms",
-  "p99_ms",
-  "uncertainty",
-  "jitter",
-  "limit_share",
-  "peak_bytes",
-];
-const MATCHING = [
-  "model",
-  "phase",
-  "framework",
-  "framework_version",
-  "backend",
-  "runtime",
-  "precision",
-  "device",
-  "threads",
-  "optimizer",
-  "data",
-  "data_store",
-  "origin",
-];
-const GROWING = ["replicas", "devices_per_node", "nodes", "interconnect", "server"];
-const HIGHER = ["throughput", "limit_share", "speedup", "efficiency"];
+import { measureNamed } from "./dimensions.js";
+import { FACTS } from "./facts.js";
+import { deviation, mean, median } from "./reduce.js";
+import { quotient } from "./relative.js";
+import { resolvedName, valueOf } from "./rows.js";
 
 // max | min | mean | median: what the aggregation means for the measure.
+/** @type {(view: View) => string} */
 export function picked(view) {
-  return view.agg === "best" ? (HIGHER.includes(view.y) ? "max" : "min") : view.agg;
+  return view.agg === "best" ? (measureNamed(view.y).better === "higher" ? "max" : "min") : view.agg;
 }
 
-export const MEASURING = {
-  max: (v) => v.reduce((a, b) => (b > a ? b : a)),
-  min: (v) => v.reduce((a, b) => (b < a ? b : a)),
+/** @type {Record<string, (values: number[]) => number>} */
+export const AGGREGATE = {
+  max: (values) => values.reduce((a, b) => (b > a ? b : a)),
+  min: (values) => values.reduce((a, b) => (b < a ? b : a)),
   mean,
   median,
 };
 
-// The ends of the interval of the fastest (or slowest) run that has one.
-function endsOf(runs, fastest) {
-  /** @type {Row | null} */
-  let found = null;
-  for (const run of runs) {
-    if (run.throughput === null || run.throughput === undefined || run.ci_low === null || run.ci_low === undefined) continue;
-    if (!found || (fastest ? run.throughput > found.throughput : run.throughput < found.throughput)) found = run;
-  }
-  return found ? [found.ci_low, found.ci_high] : [null, null];
-}
+const isAverage = (/** @type {string} */ pick) => pick === "mean" || pick === "median";
 
-// Runs of one configuration: {value, low, high, count, spread}; value null without a figure.
+const NO_INTERVAL = { low: null, high: null };
+const NO_FIGURE = { value: null, ...NO_INTERVAL, count: 0, spread: null };
+
+// The first for which no other has more, or less.
+/** @type {<T>(list: T[], key: (item: T) => number, pick: string) => T | undefined} */
+export const extreme = (list, key, pick) =>
+  list.length ? list.reduce((a, b) => ((pick === "min" ? key(b) < key(a) : key(b) > key(a)) ? b : a)) : undefined;
+
+// The figure of a column, of the runs of one configuration.
+/** @type {(runs: Row[], name: string, pick: string) => Figure} */
 export function storedFigure(runs, name, pick) {
-  const values = present(runs.map((r) => r[name]));
-  if (!values.length) return { value: null, low: null, high: null, count: 0, spread: null };
-  /** @type {(number | null)[]} */
-  let [low, high] = [null, null];
-  if (name === "throughput" || name === "batch_time_ms") {
-    const fast = (pick === "max") === (name === "throughput");
-    [low, high] = endsOf(runs, !(["min", "max"].includes(pick) && !fast));
-    if (name === "batch_time_ms" && low !== null && high !== null) {
-      const work = runs[0].effective_batch * 1e3;
-      [low, high] = runs[0].effective_batch === null ? [null, null] : [work / high, work / low];
-    }
-    if (["mean", "median"].includes(pick) && values.length !== 1) [low, high] = [null, null];
-  }
-  return { value: MEASURING[pick](values), low, high, count: values.length, spread: deviation(values) };
+  const values = runs.map((run) => run[name]).filter((v) => v !== null && v !== undefined);
+  if (!values.length) return NO_FIGURE;
+  const { low, high } = isAverage(pick) && values.length !== 1 ? NO_INTERVAL : endsOf(runs, name, pick);
+  return { value: AGGREGATE[pick](values), low, high, count: values.length, spread: deviation(values) };
 }
 
+// The interval of the fastest (or slowest) run that has one.
+/** @type {(runs: Row[], name: string, pick: string) => { low: number | null, high: number | null }} */
+function endsOf(runs, name, pick) {
+  if (name !== "throughput" && name !== "batch_time_ms") return NO_INTERVAL;
+  const slowest = pick === (name === "throughput" ? "min" : "max");
+  const timed = runs.filter((run) => typeof run.throughput === "number" && typeof run.ci_low === "number");
+  return runInterval(extreme(timed, (run) => run.throughput, slowest ? "min" : "max") ?? {}, name);
+}
+
+// Single runs have an interval of throughput, and by the batch one of batch time.
+/** @type {(run: Row, name: string) => { low: number | null, high: number | null }} */
+export function runInterval({ ci_low: low, ci_high: high, effective_batch: batch }, name) {
+  if (typeof low !== "number" || typeof high !== "number") return NO_INTERVAL;
+  if (name === "throughput") return { low, high };
+  return name === "batch_time_ms" && batch ? { low: (batch * 1e3) / high, high: (batch * 1e3) / low } : NO_INTERVAL;
+}
+
+// Price of a million samples: the dearest is the slowest.
+/** @type {(runs: Row[], pick: string) => Figure} */
 function costFigure(runs, pick) {
-  const said = runs[0].labels?.price_per_hour;
-  const price =
-    said === undefined || said === null || String(said).trim() === "" || Number.isNaN(Number(said))
-      ? null
-      : (Number(said) * 1e6) / 3600;
-  const speed = storedFigure(runs, "throughput", { min: "max", max: "min" }[pick] ?? pick);
-  const over = (v) => (price === null || !v ? null : price / v);
+  const text = String(runs[0].labels?.[FACTS.price_label] ?? "").trim();
+  const price = (Number(text) * 1e6) / 3600;
+  if (!text || Number.isNaN(price)) return NO_FIGURE;
+  const speed = storedFigure(runs, "throughput", pick === "min" ? "max" : pick === "max" ? "min" : pick);
+  const over = (/** @type {number | null} */ v) => (v ? price / v : null);
   return { value: over(speed.value), low: over(speed.high), high: over(speed.low), count: speed.count, spread: null };
 }
 
+/** @type {(row: Row, scaling: string) => string} */
 function matchKey(row, scaling) {
-  return [...MATCHING, scaling === "strong" ? "effective_batch" : "replica_batch"].map((c) => row[c] ?? "").join("\x1f");
+  return [...FACTS.matching, resolvedName("batch", scaling)].map((c) => row[c] ?? "").join("\x1f");
 }
 
-export function baseFilters(view) {
-  const other = view.scaling === "strong" ? "replica_batch" : "effective_batch";
-  return view.filters.filter(([name]) => ![...GROWING, other].includes(name) && !name.startsWith("label."));
+// Filters but for those on what grows with the number of devices, and on labels, which may tell of it (a price does).
+/** @type {(view: View, filters: Filters) => Filters} */
+export function steadyFilters(view, filters) {
+  const growing = [...FACTS.growing, view.scaling === "strong" ? "replica_batch" : "effective_batch"];
+  return filters.filter(([name]) => !growing.includes(name) && !name.startsWith(FACTS.label_prefix));
 }
 
 // The fastest run on one device for every configuration: of the same server, else of any.
+/** @type {(reduced: RollupRow[], view: View) => (row: Row) => Fastest | undefined} */
 export function basesOf(reduced, view) {
   const pick = picked(view);
-  const [same, any] = [new Map(), new Map()];
+  const key = (/** @type {Row} */ row) => matchKey(row, view.scaling);
+  const onServer = (/** @type {Row} */ row) => `${key(row)}\x1e${valueOf(row, "server")}`;
+  /** @type {Map<string, Fastest>} */
+  const bases = new Map();
   for (const row of reduced) {
     if (row.replicas !== 1 || row.status !== "ok" || (row.contended && !view.contended)) continue;
     const speed = storedFigure(row.runs, "throughput", pick);
-    if (!(speed.value > 0)) continue;
-    const key = matchKey(row, view.scaling);
-    keepFastest(same, `${key}\x1e${valueOf(row, "server")}`, speed);
-    keepFastest(any, key, speed);
+    for (const k of [onServer(row), key(row)]) if (speed.value && speed.value > 0) bases.set(k, faster(bases.get(k), speed));
   }
-  return (row) =>
-    same.get(`${matchKey(row, view.scaling)}\x1e${valueOf(row, "server")}`) ?? any.get(matchKey(row, view.scaling)) ?? null;
+  return (row) => bases.get(onServer(row)) ?? bases.get(key(row));
 }
 
-function keepFastest(map, key, speed) {
-  const now = map.get(key);
-  const ends = (s) => (s.low === null ? {} : { low: s.low, high: s.high, at: s.value });
-  if (!now) map.set(key, { value: speed.value, low: null, high: null, at: -Infinity, ...ends(speed) });
-  else
-    map.set(key, {
-      ...now,
-      value: Math.max(now.value, speed.value),
-      ...(speed.low !== null && speed.value > now.at ? ends(speed) : {}),
-    });
+// The larger of two values, with the interval of the larger one that has one.
+/** @type {(now: Fastest | undefined, figure: Figure) => Fastest} */
+export function faster(now = { value: -Infinity, low: null, high: null, at: -Infinity, runs: 0 }, { value, low, high, count }) {
+  if (value === null) return now;
+  const widest = low !== null && value > now.at ? { low, high, at: value } : {};
+  return { ...now, value: Math.max(now.value, value), ...widest, runs: now.runs + count };
 }
 
+// Speed-up over one device, or its share of the ideal.
+/** @type {(row: RollupRow, view: View, pick: string, base?: Fastest) => Figure} */
 function scaledFigure(row, view, pick, base) {
   const speed = storedFigure(row.runs, "throughput", pick);
-  const nothing = { value: null, low: null, high: null, count: speed.count, spread: null };
-  if (speed.value === null || !base) return nothing;
-  const per = view.y === "speedup" ? 1 : row.replicas;
-  const value = speed.value / base.value / per;
-  if (row.replicas === 1 || speed.low === null || speed.high === null || base.low === null) return { ...nothing, value };
-  const down = Math.exp(-Math.hypot(Math.log(speed.value / speed.low), Math.log(base.high / base.value)));
-  const up = Math.exp(Math.hypot(Math.log(speed.high / speed.value), Math.log(base.value / base.low)));
-  return { ...nothing, value, low: value * down, high: value * up };
+  if (speed.value === null || !base) return { ...NO_FIGURE, count: speed.count };
+  const { value, low, high } = quotient(speed, row.replicas > 1 ? base : { ...base, low: null });
+  const share = (/** @type {number | null} */ v) => (v === null || view.y === "speedup" ? v : v / row.replicas);
+  return { value: share(value), low: share(low), high: share(high), count: speed.count, spread: null };
 }
 
 // A function from a row of the rollup to its figure.
+/** @type {(view: View, bases: () => (row: Row) => Fastest | undefined) => (row: RollupRow) => Figure} */
 export function figureOf(view, bases) {
   const pick = picked(view);
-  if (STORED.includes(view.y)) return (row) => storedFigure(row.runs, view.y, pick);
+  if (FACTS.stored_measures.includes(view.y)) return (row) => storedFigure(row.runs, view.y, pick);
   if (view.y === "cost_per_million") return (row) => costFigure(row.runs, pick);
-  return (row) => scaledFigure(row, view, pick, bases(row));
+  const baseOf = bases();
+  return (row) => scaledFigure(row, view, pick, baseOf(row));
 }

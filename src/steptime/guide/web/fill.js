@@ -1,5 +1,6 @@
-// Puts values into a form, by the rules of guide/forms.py. All that JavaScript knows of how charts are written.
+// Puts values into a form, by the rules of guide/charts/spec_template.py. All that JavaScript knows of how charts are written.
 
+/** @type {(form: any, values: Record<string, any>) => any} */
 export function fill(form, values) {
   if (Array.isArray(form)) return form.map((part) => fill(part, values)).filter((part) => part !== undefined);
   if (form === null || typeof form !== "object") return form;

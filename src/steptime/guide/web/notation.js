@@ -1,5 +1,6 @@
-// How lists, filters and series are written in addresses; the same as guide/notation.py, held to it by tests/guide/golden.json.
+// How lists, filters and series are written in addresses; the same as guide/view/notation.py.
 
+/** @type {(text: string, separator?: string) => string[]} */
 export function split(text, separator = ",") {
   const parts = [];
   let current = "";
@@ -20,10 +21,13 @@ export function split(text, separator = ",") {
   return parts;
 }
 
+/** @type {(text: string) => string} */
 export const plain = (text) => text.replace(/\\([\s\S])/g, "$1");
 
+/** @type {(c: string) => number} */
 const nesting = (c) => (c === "(" ? 1 : c === ")" ? -1 : 0);
 
+/** @type {(value: string) => boolean} */
 function balanced(value) {
   let depth = 0;
   for (const c of value) {
@@ -33,6 +37,7 @@ function balanced(value) {
   return depth === 0;
 }
 
+/** @type {(value: string) => string} */
 export function escaped(value) {
   const special = new Set(balanced(value) ? "\\,;:=" : "\\,;:=()");
   let out = "";
@@ -49,6 +54,7 @@ export function escaped(value) {
   return out;
 }
 
+/** @type {(text: string) => string} */
 export function trimmed(text) {
   const left = text.trimStart();
   const kept = left.trimEnd();
@@ -56,38 +62,48 @@ export function trimmed(text) {
   return kept + left.slice(kept.length, kept.length + (slashes % 2));
 }
 
+/** @type {(text: string) => string[]} */
 export const valuesOf = (text) => split(text).map((part) => plain(trimmed(part)));
+/** @type {(values: string[]) => string} */
 export const valueText = (values) => values.map(escaped).join(",");
 
+/** @type {(text: string) => [string, string[]][]} */
 function filterOf(text) {
   const at = text.indexOf("=");
-  return at < 0 ? null : [text.slice(0, at).trim(), valuesOf(text.slice(at + 1))];
+  return at < 0 ? [] : [[text.slice(0, at).trim(), valuesOf(text.slice(at + 1))]];
 }
 
+/** @type {(pairs: Filters) => Filters} */
 export function canonical(pairs) {
-  const found = new Map();
-  for (const [key, values] of pairs) found.set(key, [...(found.get(key) ?? []), ...values]);
-  return [...found.keys()].sort(byCode).map((key) => [key, [...new Set(found.get(key))].sort(byCode)]);
+  /** @type {Map<string, string[]>} */
+  const merged = new Map();
+  for (const [key, values] of pairs) merged.set(key, [...(merged.get(key) ?? []), ...values]);
+  return [...merged].sort(([a], [b]) => byCode(a, b)).map(([key, values]) => [key, [...new Set(values)].sort(byCode)]);
 }
 
+/** @type {(filters: Filters) => string} */
 export const filtersText = (filters) => filters.map(([key, values]) => `${key}=${valueText(values)}`).join("; ");
 
+/** @type {(text: string) => Filters} */
 export const filtersOf = (text) =>
   canonical(
     split(text, ";")
       .filter((p) => p.trim())
-      .map((p) => filterOf(trimmed(p)))
-      .filter(Boolean),
+      .flatMap((p) => filterOf(trimmed(p))),
   );
 
+const codeOf = (/** @type {string} */ c) => c.codePointAt(0) ?? 0;
+
 // By code point, as Python sorts; the locale of the reader must not change an address.
+/** @type {(a: string, b: string) => number} */
 export function byCode(a, b) {
   const [x, y] = [[...a], [...b]];
-  for (let i = 0; i < Math.min(x.length, y.length); i++) if (x[i] !== y[i]) return x[i].codePointAt(0) - y[i].codePointAt(0);
+  for (let i = 0; i < Math.min(x.length, y.length); i++) if (x[i] !== y[i]) return codeOf(x[i]) - codeOf(y[i]);
   return x.length - y.length;
 }
 
 // The ends of `8..64`, an empty one being open; null for a single value.
+/** @type {(kind: string, value: string) => [string, string] | null} */
 export function ends(kind, value) {
   if (kind === "text") return null;
   const at = value.indexOf("..");

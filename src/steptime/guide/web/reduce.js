@@ -1,57 +1,46 @@
 // Runs reduced to one row for each configuration and way of ending, as store/rollup.py does.
 
-export const CONFIGURES = [
-  "phase",
-  "model",
-  "framework",
-  "framework_version",
-  "backend",
-  "software",
-  "runtime",
-  "precision",
-  "data",
-  "data_store",
-  "server",
-  "device",
-  "device_type",
-  "devices_per_node",
-  "nodes",
-  "interconnect",
-  "replicas",
-  "replica_batch",
-  "effective_batch",
-  "threads",
-  "optimizer",
-  "origin",
-];
-
-const sorted = (object) => Object.entries(object ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+import { byKey } from "./dimensions.js";
+import { FACTS } from "./facts.js";
+import { valueOf } from "./rows.js";
 
 // A number for each different configuration, worked out once for all runs.
+/** @type {(rows: Row[]) => void} */
 export function numberConfigurations(rows) {
+  /** @type {Map<string, number>} */
   const known = new Map();
   for (const row of rows) {
-    const key = JSON.stringify([CONFIGURES.map((c) => row[c] ?? null), sorted(row.labels)]);
+    const key = JSON.stringify([FACTS.configuration.map((c) => row[c] ?? null), Object.entries(row.labels ?? {}).sort(byKey)]);
     if (!known.has(key)) known.set(key, known.size);
     row.config = known.get(key);
   }
 }
 
+/** @type {<T>(rows: Iterable<T>, key: (row: T) => string) => Map<string, T[]>} */
 export function groupRows(rows, key) {
-  const found = new Map();
+  const groups = new Map();
   for (const row of rows) {
-    const k = key(row);
-    const list = found.get(k);
+    const list = groups.get(key(row));
     if (list) list.push(row);
-    else found.set(k, [row]);
+    else groups.set(key(row), [row]);
   }
-  return found;
+  return groups;
 }
 
-export const present = (values) => values.filter((v) => v !== null && v !== undefined);
+// One row for each configuration, way of ending, and value of what only single runs have.
+/** @type {(rows: Row[], view: View, extra?: string[]) => RollupRow[]} */
+export function reduceRuns(rows, view, extra = []) {
+  const merging = view.contended && ["mean", "median"].includes(view.agg);
+  const disturbed = (/** @type {Row} */ row) => !merging && row.verdict === "contended";
+  const keys = (/** @type {Row} */ row) => [row.config, row.status, disturbed(row), ...extra.map((e) => valueOf(row, e))];
+  const groups = groupRows(rows, (row) => keys(row).join("\x1f"));
+  return [...groups.values()].map((runs) => ({ ...runs[0], contended: disturbed(runs[0]), runs, n: runs.length }));
+}
 
+/** @type {(values: number[]) => number} */
 export const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
+/** @type {(values: number[]) => number} */
 export function median(values) {
   const list = [...values].sort((a, b) => a - b);
   const half = list.length >> 1;
@@ -59,6 +48,7 @@ export function median(values) {
 }
 
 // Of a sample; null where there is only one.
+/** @type {(values: number[]) => number | null} */
 export function deviation(values) {
   if (values.length < 2) return null;
   const m = mean(values);

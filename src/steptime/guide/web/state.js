@@ -1,34 +1,24 @@
-// A view: everything an address of the guide says; the same as guide/state.py. Views are never changed in place.
+// A view: everything an address of the guide says; the same as guide/view/view.py. Views are never changed in place.
 
+import { FACTS } from "./facts.js";
 import { byCode, canonical, escaped, filtersOf, filtersText, plain, split, trimmed, valuesOf, valueText } from "./notation.js";
 
-export const KINDS = ["chart", "scaling", "coverage", "table", "runs", "run", "compare"];
-export const AGGREGATIONS = ["best", "min", "max", "mean", "median"];
-const ONCE = ["view", "x", "y", "group", "facet", "agg", "scaling", "log", "baseline", "range", "contended", "run"];
+export const AGGREGATIONS = FACTS.aggregations;
+const ONCE = FACTS.parameters.filter((name) => name !== "series");
 
-export const DEFAULT = Object.freeze({
-  kind: "chart",
-  x: "model",
-  y: "throughput",
-  group: [],
-  facet: "",
-  agg: "best",
-  scaling: "weak",
-  log: "",
-  baseline: "",
-  range: [],
-  contended: false,
-  series: [],
-  filters: [],
-  runs: [],
-});
+/** @type {Readonly<View>} */
+export const DEFAULT = Object.freeze(FACTS.view);
 
+/** @type {(query: string) => View} */
 export function parseView(query) {
+  /** @type {Record<string, string>} */
   const once = {};
+  /** @type {Series[]} */
   const series = [];
+  /** @type {Filters} */
   const filters = [];
   for (const [key, text] of new URLSearchParams(query)) {
-    if (key === "series") series.push(parseSeries(text));
+    if (key === "series") series.push(...parseSeries(text));
     else if (ONCE.includes(key)) once[key] = text;
     else filters.push([key, valuesOf(text)]);
   }
@@ -45,22 +35,29 @@ export function parseView(query) {
     baseline: once.baseline ?? "",
     range: once.range ? [...new Set(valuesOf(once.range))] : [],
     contended: once.contended === "1",
-    series: series.filter(Boolean),
+    series,
     filters: canonical(filters),
     runs: once.run ? valuesOf(once.run) : [],
   };
 }
 
+/** @type {(text: string) => Series[]} */
 function parseSeries(text) {
   const [name, ...rest] = split(text, ":");
-  return rest.length ? { name: plain(trimmed(name)), filters: filtersOf(rest.join(":")) } : null;
+  return rest.length ? [{ name: plain(trimmed(name)), filters: filtersOf(rest.join(":")) }] : [];
 }
 
+/** @type {(series: Series) => string} */
 const seriesText = (series) => `${escaped(series.name)}: ${filtersText(series.filters)}`.trimEnd();
 
+/** @type {(key: string, text: string) => [string, string]} */
+const pair = (key, text) => [key, text];
+
 // Parameters and their text in canonical order; what has its default value is left out.
+/** @type {(view: View) => [string, string][]} */
 export function pairs(view) {
-  const found = [
+  /** @type {[string, string, string][]} */
+  const single = [
     ["view", view.kind, DEFAULT.kind],
     ["x", view.x, DEFAULT.x],
     ["y", view.y, DEFAULT.y],
@@ -72,39 +69,46 @@ export function pairs(view) {
     ["baseline", view.baseline, ""],
     ["range", valueText(view.range), ""],
     ["contended", view.contended ? "1" : "", ""],
-  ]
-    .filter(([, text, usual]) => text !== usual)
-    .map(([key, text]) => [key, text]);
-  for (const s of view.series) found.push(["series", seriesText(s)]);
-  for (const [key, values] of canonical(view.filters)) found.push([key, valueText(values)]);
-  if (view.runs.length) found.push(["run", valueText(view.runs)]);
-  return found;
+  ];
+  return [
+    ...single.flatMap(([key, text, usual]) => (text === usual ? [] : [pair(key, text)])),
+    ...view.series.map((s) => pair("series", seriesText(s))),
+    ...canonical(view.filters).map(([key, values]) => pair(key, valueText(values))),
+    ...(view.runs.length ? [pair("run", valueText(view.runs))] : []),
+  ];
 }
 
+/** @type {(text: string) => string} */
 const soft = (text) => encodeURIComponent(text).replace(/%(2C|3A|3B|3D|2F)/g, (code) => decodeURIComponent(code));
 
+/** @type {(view: View) => string} */
 export const queryOf = (view) =>
   pairs(view)
     .map(([key, text]) => `${soft(key)}=${soft(text)}`)
     .join("&");
 
+/** @type {(view: View, changes: Partial<View>) => View} */
 export const but = (view, changes) => ({ ...view, ...changes });
 
+/** @type {(filters: Filters, name: string) => string[]} */
 export const chosen = (filters, name) => filters.find(([key]) => key === name)?.[1] ?? [];
 
+/** @type {(filters: Filters, name: string, values: string[]) => Filters} */
 export function withFilter(filters, name, values) {
   const others = filters.filter(([key]) => key !== name);
   return values.length ? canonical([...others, [name, values]]) : others;
 }
 
+/** @type {(filters: Filters, name: string, value: string) => Filters} */
 export function toggled(filters, name, value) {
   const now = chosen(filters, name);
   return withFilter(filters, name, now.includes(value) ? now.filter((v) => v !== value) : [...now, value].sort(byCode));
 }
 
 // The command line that draws the same chart, and the Python that does.
+/** @type {(view: View, store?: string) => string} */
 export function asCommand(view, store) {
-  const quoted = (text) => (/^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const quoted = (/** @type {string} */ text) => (/^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const words = ["steptime", "chart"];
   for (const [key, text] of pairs(view)) {
     if (key === "run" || (key === "view" && !["scaling", "coverage"].includes(text))) continue;
@@ -116,6 +120,7 @@ export function asCommand(view, store) {
   return [...words, "-o", "chart.svg"].join(" ");
 }
 
+/** @type {(view: View, store?: string) => string} */
 export function asPython(view, store = "steptime-results") {
   return `from steptime import guide\n\nguide.open(${JSON.stringify(store)}).ask(${JSON.stringify(queryOf(view))})\n`;
 }

@@ -1,8 +1,9 @@
-// The 97.5% quantile of Student's t, by the same expansion as stats/student.py (Hill, CACM algorithm 396).
+// The 97.5% quantile of Student's t, by the same expansion as core/stats/student.py (Hill, CACM algorithm 396).
 
 const TAIL = 0.05;
 const NORMAL = -1.959963984540054;
 
+/** @type {(freedom: number) => number} */
 export function studentQuantile(freedom) {
   if (freedom <= 1) return freedom === 1 ? Math.tan(Math.PI * 0.475) : Infinity;
   if (freedom === 2) return Math.sqrt(2 / (TAIL * (2 - TAIL)) - 2);
@@ -20,6 +21,7 @@ export function studentQuantile(freedom) {
   return Math.sqrt(freedom * y);
 }
 
+/** @type {(freedom: number, a: number, b: number, c: number, d: number) => number} */
 function middle(freedom, a, b, c, d) {
   const x = NORMAL;
   let y = x * x;

@@ -1,15 +1,167 @@
 // Types of what the scripts pass to each other. Those of answers are made from Python (tests/guide/web/declarations.py).
 
+type Filters = [string, string[]][];
+
+/** A run: a value for each column of the index, null where it is not known; `config` numbers its configuration. */
 type Row = Record<string, any>;
 
+/** A column of a report: its values, or each value once (d) and a code for each run (c). */
+type CodedColumn = any[] | { d: any[]; c: number[] };
+
+/** A row of the rollup, with the runs it stands for. */
+type RollupRow = Row & { contended: boolean; runs: Row[]; n: number };
+
+interface Estimated {
+  value: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** A measure of one configuration. */
+interface Figure extends Estimated {
+  count: number;
+  spread: number | null;
+}
+
+/** The largest of several values, with the interval of the largest that has one, whose value is `at`. */
+interface Fastest extends Estimated {
+  value: number;
+  at: number;
+  runs: number;
+}
+
+/** Figures of configurations as one. */
+interface Summary extends Estimated {
+  value: number;
+  runs: number;
+  configurations: number;
+  spread: number | null;
+  mixes: Record<string, number>;
+}
+
+/** A point in the making; `figure` is null where nothing was measured. */
+interface Gathered {
+  facet: string;
+  series: string;
+  x: string;
+  statuses: Record<string, number>;
+  contended: number;
+  figure: Summary | null;
+}
+
+/** What chooses the runs of a series, and which named series it belongs to. */
+interface SeriesChoice {
+  filters: Filters;
+  place: number;
+}
+
+interface NamedFilters extends SeriesChoice {
+  name: string;
+}
+
+/** Runs that differ only in how many devices they used, by their number. */
+interface GatheredLine {
+  values: Record<string, string>;
+  named: string;
+  parts: Map<number, Map<string, Fastest>>;
+  statuses: Map<number, Record<string, number>>;
+  shown: Set<number>;
+}
+
+interface GatheredLines {
+  lines: GatheredLine[];
+  contended: number;
+}
+
+/** One side of a comparison: measured runs with their figures, and all runs. */
+interface ComparedGroup {
+  name: string;
+  named: Set<string>;
+  rows: ComparedRun[];
+  all: Row[];
+  configurations: number;
+}
+
+interface ComparedRun extends Estimated {
+  row: Row;
+  value: number;
+}
+
+/** Of the logarithm of a figure; variance null where it is not known. */
+interface LogEstimate {
+  centre: number;
+  variance: number | null;
+  freedom: number;
+}
+
+/** A Vega-Lite specification, or a template of one. */
 type Spec = Record<string, any>;
+
+/** What a report carries. */
+interface ReportData {
+  title: string;
+  written: string;
+  columns?: Record<string, CodedColumn>;
+  rows?: Row[];
+  details?: RunDetail[];
+}
+
+interface RunDetail {
+  record: any;
+  command: string;
+  charts: Record<string, any> | null;
+  log: string;
+}
+
+interface RunAnswer extends RunDetail {
+  row: Row;
+  log_truncated: boolean;
+  profile: any;
+}
+
+/** What there is to ask about. */
+interface Meta {
+  runs: number;
+  version: string;
+  measures: Measure[];
+  dimensions: { name: string; label: string; kind: string; values: number }[];
+  store?: string;
+  written?: string;
+}
+
+/** The answer to a view: one of these, and the chart but for its size and theme. */
+interface Answer {
+  result?: Result;
+  scaling?: Scaling;
+  coverage?: Coverage;
+  comparison?: Comparison;
+  spec?: Spec;
+}
+
+/** What answers in a report, as the server does for the page. */
+interface Engine {
+  meta(): Meta;
+  query(view: View): Result;
+  coverage(view: View): Coverage;
+  scaling(view: View): Scaling;
+  facets(view: View, names?: string[]): Facet[];
+  compare(view: View): Comparison;
+  answer(view: View): Answer;
+  chart(view: View): Spec;
+  runs(view: View, limit: number, offset: number): RunList;
+  run(id: string): RunAnswer;
+  csv(view: View): string;
+}
 
 interface ChartOptions {
   height?: number;
+  /** names of series, for the legend */
   series?: string[];
+  /** what a screen reader is told */
   words?: string;
   tip?: (datum: any) => any;
   open?: (datum: any) => void;
+  /** for the keyboard */
   points?: any[];
   say?: (point: any) => string;
 }

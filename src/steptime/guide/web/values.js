@@ -1,35 +1,38 @@
 // What an answer puts into the form of its chart, in the single-file report; the same as in guide/charts.py and panels.py.
 // In `steptime guide` Python does this, on the server.
 
+import { dimensionNamed, measureNamed } from "./dimensions.js";
+import { FACTS } from "./facts.js";
 import { FORMS } from "./forms.js";
-import { headingOf, measureNamed, subtitleOf } from "./words.js";
 import { sentence } from "./format.js";
-import { MOST_FACETS, drawnXs } from "./warnings.js";
+import { drawnXs } from "./warnings.js";
+import { headingOf, subtitleOf } from "./words.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
 const UNKNOWN_VALUE = "unknown";
 const LIMITS = FORMS.limits;
 
+/** @type {(status: string) => string} */
 const plainStatus = (status) => status.replaceAll("_", " ");
+/** @type {(result: Result) => boolean} */
 const isFaceted = (result) => Boolean(result.view.facet) && result.facets.length > 1;
-const isNamed = (result, told) => told.dimensions(result.view.x).kind === "text";
+/** @type {(result: Result) => boolean} */
+const isNamed = (result) => dimensionNamed(result.view.x).kind === "text";
+/** @type {<T>(values: T[]) => T[]} */
 const distinct = (values) => [...new Set(values)];
 
-function chartRows(result, told) {
+/** @type {(result: Result) => Row[]} */
+function chartRows(result) {
   const { view } = result;
-  const [numeric, faceted, label] = [
-    told.dimensions(view.x).kind === "number",
-    isFaceted(result),
-    measureNamed(told, view.y).label,
-  ];
+  const [numeric, faceted, label] = [dimensionNamed(view.x).kind === "number", isFaceted(result), measureNamed(view.y).label];
   const inFacet = (row, facet) => (faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row);
-  const [shown, xs] = [new Set(result.facets.slice(0, MOST_FACETS)), new Set(drawnXs(result, told.dimensions))];
+  const [shown, xs] = [new Set(result.facets.slice(0, FACTS.limits.facets)), new Set(drawnXs(result))];
   const rows = result.points
     .map((p, point) => ({ ...p, point }))
     .filter((p) => shown.has(p.facet) && xs.has(p.x))
     .map((p) => {
       const mixes = Object.entries(p.mixes)
-        .map(([name, n]) => `${n} × ${told.dimensions(name).label}`)
+        .map(([name, n]) => `${n} × ${dimensionNamed(name).label}`)
         .join(", ");
       const row = {
         x: numeric ? Number(p.x) : p.x || UNKNOWN_VALUE,
@@ -43,7 +46,7 @@ function chartRows(result, told) {
       };
       return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
     });
-  const means = isNamed(result, told) ? (result.means ?? []).filter((m) => shown.has(m.facet)) : [];
+  const means = isNamed(result) ? (result.means ?? []).filter((m) => shown.has(m.facet)) : [];
   return [
     ...rows,
     ...means.map((m) =>
@@ -63,30 +66,29 @@ function chartRows(result, told) {
   ];
 }
 
-function chosenWords(view, told) {
+/** @type {(view: View) => string} */
+function chosenWords(view) {
   return view.filters
-    .map(([name, values]) => `${told.dimensions(name).label}: ${values.slice(0, 3).join(", ")}${values.length > 3 ? " …" : ""}`)
+    .map(([name, values]) => `${dimensionNamed(name).label}: ${values.slice(0, 3).join(", ")}${values.length > 3 ? " …" : ""}`)
     .join(" · ")
     .slice(0, 160);
 }
 
-export function chartValues(result, told) {
+/** @type {(result: Result) => Row} */
+export function chartValues(result) {
   const { view } = result;
   const [of, by, relative, log] = [
-    measureNamed(told, view.y),
-    told.dimensions(view.x),
+    measureNamed(view.y),
+    dimensionNamed(view.x),
     Boolean(view.baseline),
     (axis) => view.log.includes(axis),
   ];
-  const [rows, named, faceted] = [chartRows(result, told), isNamed(result, told), isFaceted(result)];
+  const [rows, named, faceted] = [chartRows(result), isNamed(result), isFaceted(result)];
   const series = result.series.map((s) => s || of.label);
   const xs =
     by.kind === "number"
       ? result.xs.map(Number)
-      : [
-          ...drawnXs(result, told.dimensions).map((x) => x || UNKNOWN_VALUE),
-          ...(named && result.means?.length ? [GEOMETRIC_MEAN] : []),
-        ];
+      : [...drawnXs(result).map((x) => x || UNKNOWN_VALUE), ...(named && result.means?.length ? [GEOMETRIC_MEAN] : [])];
   const unit = relative ? `× ${view.baseline}` : of.form === "number" ? of.unit : "";
   const without = rows.filter((r) => r.value === null || (log("y") && r.value <= 0)).length;
   const wide = faceted ? "child_width" : "width";
@@ -95,12 +97,12 @@ export function chartValues(result, told) {
     rows,
     xs,
     series,
-    facets: result.facets.slice(0, MOST_FACETS).map((f) => f || UNKNOWN_VALUE),
-    heading: headingOf(view, told),
-    subtitle: [subtitleOf(view, result, told), chosenWords(view, told)].filter(Boolean),
+    facets: result.facets.slice(0, FACTS.limits.facets).map((f) => f || UNKNOWN_VALUE),
+    heading: headingOf(view),
+    subtitle: [subtitleOf(view, result), chosenWords(view)].filter(Boolean),
     x_title: by.label,
     y_title: unit ? `${of.label} (${unit})` : of.label,
-    legend_title: view.group.map((d) => told.dimensions(d).label).join(", ") || null,
+    legend_title: view.group.map((d) => dimensionNamed(d).label).join(", ") || null,
     named,
     dated: by.kind === "date",
     faceted,
@@ -108,7 +110,7 @@ export function chartValues(result, told) {
     many: series.length > 1,
     legend: series.length > 1 || (series.length === 1 && series[0] !== of.label),
     bars: named && !log("y") && rows.length <= LIMITS.bars,
-    log_x: log("x") && by.kind === "number" && xs.length > 0 && Math.min(...xs) > 0,
+    log_x: log("x") && by.kind === "number" && xs.length > 0 && xs.every((x) => Number(x) > 0),
     log_y: log("y"),
     flat: !rows.some((r) => r.value),
     few: xs.length <= LIMITS.ticks,
@@ -124,8 +126,9 @@ export function chartValues(result, told) {
 }
 
 // The size of a chart that nobody has told how much room there is.
-export function chartSize(result, told) {
-  const many = drawnXs(result, told.dimensions).length;
+/** @type {(result: Result) => Row} */
+export function chartSize(result) {
+  const many = drawnXs(result).length;
   if (isFaceted(result))
     return {
       titled: true,
@@ -135,14 +138,16 @@ export function chartSize(result, told) {
       height: 220,
       entries: legendEntries(1000, result.series),
     };
-  const places = many + (isNamed(result, told) && result.means?.length ? 1 : 0);
+  const places = many + (isNamed(result) && result.means?.length ? 1 : 0);
   const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LIMITS.room + 60, 420), 1000);
   return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
+/** @type {(width: number, names: string[]) => number} */
 const legendEntries = (width, names) =>
   Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LIMITS.name) + 34)));
 
+/** @type {(scaling: Scaling) => Row} */
 export const scalingSize = ({ lines }) => ({
   titled: true,
   fitted: false,
@@ -155,6 +160,7 @@ export const scalingSize = ({ lines }) => ({
   ),
 });
 
+/** @type {(scaling: Scaling) => Row} */
 export function scalingValues({ view, lines }) {
   const names = lines.map((l) => l.series || `batch ${l.batch}`);
   const rows = lines.flatMap((l, i) =>
@@ -198,7 +204,8 @@ export function scalingValues({ view, lines }) {
   };
 }
 
-export function coverageValues(coverage, told) {
+/** @type {(coverage: Coverage) => Row} */
+export function coverageValues(coverage) {
   const rows = coverage.cells.map((c) => ({
     x: c.x || UNKNOWN_VALUE,
     row: c.row,
@@ -210,8 +217,8 @@ export function coverageValues(coverage, told) {
     xs: coverage.xs.map((x) => x || UNKNOWN_VALUE),
     ys: coverage.rows,
     present: distinct(rows.map((r) => r.status)),
-    x_title: told.dimensions(coverage.view.x).label,
-    y_title: coverage.of.map((d) => told.dimensions(d).label).join(", "),
+    x_title: dimensionNamed(coverage.view.x).label,
+    y_title: coverage.of.map((d) => dimensionNamed(d).label).join(", "),
     heading: "Coverage",
     subtitle: [`${coverage.counts.ok ?? 0} of ${coverage.cells.length} combinations are measured · figures: runs`],
     titled: true,
@@ -219,7 +226,8 @@ export function coverageValues(coverage, told) {
   };
 }
 
-export function compareValues(comparison, told) {
+/** @type {(comparison: Comparison) => Row} */
+export function compareValues(comparison) {
   const first = comparison.sides[0].name;
   const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({
     name,
@@ -229,13 +237,13 @@ export function compareValues(comparison, told) {
     verdict,
     words,
   }));
-  const ratios = [1, ...rows.flatMap((r) => [r.low, r.ratio, r.high]).filter(Boolean)];
+  const ratios = [1, ...rows.flatMap((r) => [r.low ?? [], r.ratio ?? [], r.high ?? []].flat())];
   return {
     wide: Math.max(...ratios) > LIMITS.wide * Math.min(...ratios),
     rows,
     present: distinct(rows.map((r) => r.verdict)),
     ends: rows.some((r) => r.low),
-    x_title: `${measureNamed(told, comparison.view.y).label} relative to ${first}`,
+    x_title: `${measureNamed(comparison.view.y).label} relative to ${first}`,
     heading: `Compared with ${first}`,
     subtitle: ["dots: ratio · lines: its 95% interval"],
     titled: true,
@@ -244,6 +252,7 @@ export function compareValues(comparison, told) {
   };
 }
 
+/** @type {(columns: Record<string, any[]>) => Row[]} */
 export function byRow(columns) {
   const names = Object.keys(columns);
   return columns[names[0]].map((_, i) => Object.fromEntries(names.map((name) => [name, columns[name][i]])));

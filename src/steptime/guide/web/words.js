@@ -1,18 +1,18 @@
-// What a chart is called and what its figures are; the same as in guide/charts.py. `told` has measures and dimensions(name).
+// What a chart is called and what its figures are; the same as in guide/charts/chart_values.py.
 
+import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { count, sentence } from "./format.js";
 
-export const measureNamed = (told, name) =>
-  told.measures.find((m) => m.name === name) ?? { name, label: name, unit: "", better: "higher", form: "number" };
-
-export function headingOf(view, told) {
-  const per =
-    view.series.length || !view.group.length ? "" : `, per ${view.group.map((g) => told.dimensions(g).label).join(" and ")}`;
-  return sentence(`${measureNamed(told, view.y).label} by ${told.dimensions(view.x).label}${per}`);
+/** @type {(view: View) => string} */
+export function headingOf(view) {
+  const groups = view.series.length ? [] : view.group.map((g) => dimensionNamed(g).label);
+  const per = groups.length ? `, per ${groups.join(" and ")}` : "";
+  return sentence(`${measureNamed(view.y).label} by ${dimensionNamed(view.x).label}${per}`);
 }
 
-export function subtitleOf(view, result, told) {
-  const measure = measureNamed(told, view.y);
+/** @type {(view: View, result: Result) => string} */
+export function subtitleOf(view, result) {
+  const measure = measureNamed(view.y);
   const [better, runs] = [`${measure.better} is better`, count(result.runs, "run")];
   const parts = view.baseline
     ? [`relative to ${view.baseline} = 1`, better, runs]

@@ -1,0 +1,49 @@
+"""What the scripts need to know that Python knows: names, orders and limits, which are therefore not written again there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from steptime.analysis.comparison import MARGIN
+from steptime.core.schema import FAILURES
+from steptime.guide.kinds import compare, coverage, scaling
+from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warnings
+from steptime.guide.view import view
+from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
+from steptime.store import flatten
+
+
+def facts() -> dict[str, Any]:
+    return {
+        "dimensions": [asdict(d) for d in DIMENSIONS.values()],
+        "measures": [asdict(m) for m in MEASURES.values()],
+        "stored_measures": STORED_MEASURES,
+        "configuration": flatten.DIMENSIONS,
+        "of_runs": filter_sql.RUN_COLUMNS,
+        "matching": measure_sql.MATCHING,
+        "growing": measure_sql.GROWING,
+        "mixing": points.MIXING,
+        "implied": facets.IMPLIED,
+        "compared": compare.KEYS,
+        "sections": differing.GROUP_SECTIONS,
+        "label_prefix": LABEL_PREFIX,
+        "price_label": PRICE_LABEL,
+        "view": asdict(view.View()),
+        "parameters": view.PARAMETERS,
+        "aggregations": view.AGGREGATIONS,
+        "failures": FAILURES,
+        "verdicts": {f"{change} {better}": word for (change, better), word in compare.WORDS.items()},
+        "plurals": warnings.PLURALS,
+        "nothing": filter_sql.NOTHING,
+        "margin": MARGIN,
+        "limits": {
+            "cells": points.MOST_CELLS,
+            "facets": warnings.MOST_FACETS,
+            "values": facets.MOST_VALUES,
+            "labels": facets.MOST_LABELS,
+            "matrix": coverage.MOST,
+            "lines": scaling.MOST_LINES,
+            "ids": compare.MOST_IDS,
+        },
+    }
