@@ -29,9 +29,9 @@ def _place(path: str) -> int:
 
 
 def group_of(path: str, parameters: dict[str, Any]) -> str:
-    """Tests of one group run one after another in one process: those of a file, of a shared fixture, of one backend's proof."""
+    """Tests of one group run one after another in one process: those of a file, of a shared fixture, of one backend's parity."""
     folder = next((each for each in SHARED if path.startswith(f"{each}/")), "")
-    backend = getattr(parameters.get("subject"), "backend", None)  # none where a backend has no other ways of running
+    backend = getattr(parameters.get("candidate"), "backend", None)  # none where a backend has no variants
     return folder or (f"{path} {backend.name}" if backend else path)
 
 

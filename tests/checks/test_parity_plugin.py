@@ -1,4 +1,4 @@
-"""The proof as anybody's pytest runs it."""
+"""The parity suite as anybody's pytest runs it."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from steptime.core.backends.base import find
 
 
 @pytest.fixture
-def proof(tmp_path):
+def suite(tmp_path):
     def run(*arguments):
         command = [
             sys.executable,
@@ -30,15 +30,15 @@ def proof(tmp_path):
 
 
 @pytest.mark.real
-def test_it_runs_outside_of_this_repository_for_the_backend_that_is_asked_for(proof):
-    code, text = proof("--parity-backend", "reference", "--parity-families", "mlp,lenet")
+def test_it_runs_outside_of_this_repository_for_the_backend_that_is_asked_for(suite):
+    code, text = suite("--parity-backend", "reference", "--parity-families", "mlp,lenet")
     assert code == 0, text
     assert "8 passed" in text
 
 
 @pytest.mark.real
-def test_without_a_backend_nothing_is_asked(proof):
-    assert "passed" not in proof()[1]
+def test_without_a_backend_nothing_is_asked(suite):
+    assert "passed" not in suite()[1]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_without_a_backend_nothing_is_asked(proof):
         (["--parity-backend", "pytorch:lay=2"], "unknown option of backend pytorch 'lay'"),
     ],
 )
-def test_what_it_does_not_know_is_one_line_with_the_choices(proof, arguments, words):
-    code, text = proof(*arguments)
+def test_what_it_does_not_know_is_one_line_with_the_choices(suite, arguments, words):
+    code, text = suite(*arguments)
     assert code == 4
     assert words in text
     assert "known: " in text
@@ -58,9 +58,9 @@ def test_what_it_does_not_know_is_one_line_with_the_choices(proof, arguments, wo
 
 
 @pytest.mark.real
-def test_a_backend_that_is_not_installed_is_skipped_with_the_command(proof, monkeypatch, tmp_path):
+def test_a_backend_that_is_not_installed_is_skipped_with_the_command(suite, monkeypatch, tmp_path):
     monkeypatch.setenv("STEPTIME_HOME", str(tmp_path))
-    code, text = proof("--parity-backend", "pytorch", "--parity-families", "mlp", "-rs")
+    code, text = suite("--parity-backend", "pytorch", "--parity-families", "mlp", "-rs")
     assert code == 0
     assert "steptime setup pytorch" in text
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from steptime.checks.parity_run import ask
+from steptime.checks.parity_run import run_parity
 from steptime.core.parity.answer import Question
 
 
@@ -19,7 +19,7 @@ def interpreter(tmp_path, body):
 
 
 def test_the_reference_is_the_same_as_itself():
-    answers = ask(Question("reference", ["mlp", "dropout"]), sys.executable)
+    answers = run_parity(Question("reference", ["mlp", "dropout"]), sys.executable)
     assert answers["mlp"]["weights"] == 0
     assert answers["dropout"]["repeatable"]
 
@@ -32,7 +32,7 @@ for family in families:
     print("noise of the framework")
     print(json.dumps({"family": family, "outputs": 0.0}), flush=True)
 """
-    answers = ask(Question("reference", ["mlp", "lenet", "llama"]), interpreter(tmp_path, body))
+    answers = run_parity(Question("reference", ["mlp", "lenet", "llama"]), interpreter(tmp_path, body))
     assert answers["mlp"] == answers["llama"] == {"outputs": 0.0}
     assert "exit -9" in answers["lenet"]["wrong"]
 
@@ -45,7 +45,7 @@ for family in families:
     time.sleep(60 if family == "lenet" else 0.6)
     print(json.dumps({"family": family, "outputs": 0.0}), flush=True)
 """
-    answers = ask(Question("reference", ["mlp", "resnet18", "resnet20", "lenet", "llama"]), interpreter(tmp_path, body))
+    answers = run_parity(Question("reference", ["mlp", "resnet18", "resnet20", "lenet", "llama"]), interpreter(tmp_path, body))
     assert {family for family, figures in answers.items() if figures == {"outputs": 0.0}} == {
         "mlp",
         "resnet18",
@@ -56,7 +56,7 @@ for family in families:
 
 
 def test_an_interpreter_without_the_framework_is_wrong_for_every_family(tmp_path):
-    answers = ask(Question("reference", ["mlp", "lenet"]), interpreter(tmp_path, "sys.exit('no such module')"))
+    answers = run_parity(Question("reference", ["mlp", "lenet"]), interpreter(tmp_path, "sys.exit('no such module')"))
     assert all("no such module" in figures["wrong"] for figures in answers.values())
 
 
@@ -66,9 +66,9 @@ if "ONEDNN_MAX_CPU_ISA" not in os.environ:
     os.kill(os.getpid(), signal.SIGILL)
 print(json.dumps({"family": families[0], "outputs": 0.0, "isa": os.environ["ONEDNN_MAX_CPU_ISA"]}))
 """
-    assert ask(Question("pytorch", ["mlp"]), interpreter(tmp_path, body))["mlp"]["isa"] == "AVX512_CORE_FP16"
+    assert run_parity(Question("pytorch", ["mlp"]), interpreter(tmp_path, body))["mlp"]["isa"] == "AVX512_CORE_FP16"
 
 
 def test_a_model_that_the_framework_lacks_is_unsupported_with_the_reason():
-    figures = ask(Question("reference", ["mlp"], precision="bf16"), sys.executable)["mlp"]
+    figures = run_parity(Question("reference", ["mlp"], precision="bf16"), sys.executable)["mlp"]
     assert "reference has no precision bf16" in figures["unsupported"]

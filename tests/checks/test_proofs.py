@@ -18,7 +18,7 @@ def test_the_reference_is_proven_and_remembered():
 
 def test_what_is_wrong_is_said_with_the_family(monkeypatch):
     answers = {"mlp": {"outputs": 0.5}, "llama": {"unsupported": "no operator Attention"}, "lenet": {"outputs": 0.0}}
-    monkeypatch.setattr(memory, "ask", lambda question, python: answers)
+    monkeypatch.setattr(memory, "run_parity", lambda question, python: answers)
     proof = prove("reference", "1.0", sys.executable)
     assert (proof.same, list(proof.unsupported), list(proof.wrong)) == (["lenet"], ["llama"], ["mlp"])
     assert "NO: mlp: outputs off by 0.5" in proof.words

@@ -53,7 +53,7 @@ def _try(name: str, python: Path) -> Record:
 
 def _proof(name: str, version: str, python: Path, wanted: bool) -> Proof | None:
     """Made now, or remembered of the same version; null and fake have nothing to prove."""
-    if not find(name).computes:
+    if not find(name).is_framework:
         return None
     return prove_backend(name, version, python) if wanted else stored_proof(name, version)
 

@@ -1,4 +1,4 @@
-"""Puts a question about a backend to the interpreter that has its framework."""
+"""Runs a parity question in the interpreter that has the backend's framework."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ LIMIT_SECONDS = 1800.0
 Answers = dict[str, dict[str, Any]]
 
 
-def ask(question: Question, python: Path) -> Answers:
-    """Family to figures. A family that kills the interpreter is said to crash, and the others are asked again."""
+def run_parity(question: Question, python: Path) -> Answers:
+    """Family to figures. A family that kills the interpreter is wrong, with how it ended; the others are run again."""
     answers: Answers = {}
     while left := [family for family in question.families if family not in answers]:
-        found, ending = _attempt(replace(question, families=left), python)
-        answers.update(found)
-        if not found or len(answers) < len(question.families):
-            dead = next(family for family in left if family not in found)
-            answers[dead] = {"wrong": ending}
+        new, ending = _attempt(replace(question, families=left), python)
+        answers.update(new)
+        if not new or len(answers) < len(question.families):
+            fatal = next(family for family in left if family not in new)
+            answers[fatal] = {"wrong": ending}
     return answers
 
 
 def _attempt(question: Question, python: Path) -> tuple[Answers, str]:
-    """With ever lower instruction sets, should the CPU advertise what it cannot run."""
+    """With lower and lower instruction sets, should the CPU advertise instructions that it cannot run."""
     backend = find(question.backend)
     for cap in ({}, *backend.instruction_caps):
-        variables = {**backend.environment(question.case()), **backend.proof_environment, **cap}
-        with tempfile.TemporaryDirectory(prefix="steptime-proof-") as name:
+        variables = {**backend.environment(question.case()), **backend.parity_environment, **cap}
+        with tempfile.TemporaryDirectory(prefix="steptime-parity-") as name:
             folder = Path(name)
             (folder / "question.json").write_text(to_json(question))
             (folder / WORKER).write_bytes(worker_bytes())
@@ -51,19 +51,19 @@ def _attempt(question: Question, python: Path) -> tuple[Answers, str]:
 
 
 def _listen(command: list[str | Path], folder: Path, variables: dict[str, str]) -> tuple[list[str], str]:
-    """What it printed and how it ended. It may take long, but not too long between two lines."""
+    """The lines that it printed, and how it ended. The time limit is from one line to the next."""
     with (
-        open(folder / "stderr", "w+", errors="replace") as complaints,
+        open(folder / "stderr", "w+", errors="replace") as stderr,
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=complaints, text=True, errors="replace", cwd=folder, env=variables
+            command, stdout=subprocess.PIPE, stderr=stderr, text=True, errors="replace", cwd=folder, env=variables
         ) as running,
     ):
         lines, silent = [], threading.Event()
         while line := _next_line(running, silent):
             lines.append(line)
         code = running.wait()
-        complaints.seek(0)
-        last = (complaints.read().strip().splitlines() or ["no word"])[-1]
+        stderr.seek(0)
+        last = (stderr.read().strip().splitlines() or ["no message"])[-1]
     return lines, f"no answer in {LIMIT_SECONDS:g} s" if silent.is_set() else f"exit {code}: {last}"
 
 
@@ -82,12 +82,12 @@ def _next_line(running: subprocess.Popen[str], silent: threading.Event) -> str:
 
 
 def _answers(lines: list[str]) -> Answers:
-    """Lines of JSON; whatever else the framework printed is not ours."""
-    found: Answers = {}
+    """Lines of JSON; other lines are the framework's."""
+    answers: Answers = {}
     for line in lines:
         try:
             figures = json.loads(line)
-            found[figures.pop("family")] = figures
+            answers[figures.pop("family")] = figures
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
-    return found
+    return answers

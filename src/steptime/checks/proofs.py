@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from steptime.checks.parity_run import ask
+from steptime.checks.parity_run import run_parity
 from steptime.checks.parity_tolerances import limits_of, objections
 from steptime.core.atomic import write_text
 from steptime.core.backends.base import find
@@ -45,7 +45,7 @@ def prove(name: str, version: str, python: Path) -> Proof:
     backend = find(name)
     precision = Precision.FP64 if Precision.FP64 in backend.precisions else Precision.FP32
     steps = 0 if Phase.TRAINING not in backend.phases else 2 if precision == Precision.FP64 else 1
-    answers = ask(Question(name, list(covering()), precision, steps, options=dict(backend.proof_options)), python)
+    answers = run_parity(Question(name, list(covering()), precision, steps, options=dict(backend.parity_options)), python)
     limits = limits_of(backend, precision)
     lacking = {family: figures["unsupported"] for family, figures in answers.items() if "unsupported" in figures}
     wrong = {family: "; ".join(found) for family, figures in answers.items() if (found := objections(figures, limits))}

@@ -34,7 +34,7 @@ def _row(backend: Any) -> dict[str, Any]:
     from steptime.environments.install import environment
 
     env = environment(backend.environment_name) if backend.environment_name else None
-    proof = stored_proof(backend.name) if backend.computes else None
+    proof = stored_proof(backend.name) if backend.is_framework else None
     return {
         "backend": backend.name,
         "phases": list(backend.phases),

@@ -39,11 +39,11 @@ class Findings:
     findings: dict[str, Finding] = field(default_factory=dict)
 
     def peak_flops(self, case: Case) -> float | None:
-        """The machine's limit at the case's precision: the best that any backend reached; for one that only pretends, its own."""
+        """The machine's limit at the case's precision: the best that any backend reached; for null and fake, their own."""
         wanted = (case.precision, case.device, case.threads)
         alike = [f for f in self.findings.values() if (f.precision, f.device, f.threads) == wanted]
-        real = find(case.backend).real
-        peaks = [f.peak_flops for f in alike if (find(f.backend).real if real else f.backend == case.backend)]
+        computes = find(case.backend).is_framework
+        peaks = [f.peak_flops for f in alike if (find(f.backend).is_framework if computes else f.backend == case.backend)]
         return max(peaks, default=0.0) or None
 
 

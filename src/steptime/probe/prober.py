@@ -35,7 +35,7 @@ class Prober:
         key = probe_key(backend, case, python)
         known = read_findings(self.machine_id).findings.get(key)
         is_reliable = known is not None and known.verdict != Verdict.CONTENDED
-        if not backend.probes or is_reliable or key in self._probed:
+        if not backend.needs_probe or is_reliable or key in self._probed:
             return known
         return self.probe(case, python)
 

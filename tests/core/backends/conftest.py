@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from steptime.checks.parity_plugin import subject_of
-from steptime.checks.parity_run import Answers, ask
+from steptime.checks.parity_plugin import candidate_of
+from steptime.checks.parity_run import Answers, run_parity
 from steptime.core.parity.answer import Question
 from tests.conftest import framework_python
 
@@ -19,8 +19,8 @@ def parity() -> Callable[..., Answers]:
     """parity(python, "tensorflow:compile=xla", "fp64", 2, "sgd", families) -> how far each family is from the reference."""
 
     def run(python: Path, backend: str, precision: str, steps: int, optimizer: str, families: list[str]) -> Answers:
-        subject = subject_of(backend)
-        return ask(Question(subject.backend.name, families, precision, steps, optimizer, subject.options), python)
+        candidate = candidate_of(backend)
+        return run_parity(Question(candidate.backend.name, families, precision, steps, optimizer, candidate.options), python)
 
     return run
 

@@ -94,4 +94,4 @@ def test_a_new_batch_gives_its_own_outputs(backend):
 
 
 def test_every_backend_that_computes_can_be_fed():
-    assert [name for name in names() if not find(name).feeds] == []
+    assert [name for name in names() if not find(name).accepts_batches] == []

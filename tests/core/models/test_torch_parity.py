@@ -2,7 +2,7 @@
 
 import pytest
 
-from steptime.checks.parity_run import ask
+from steptime.checks.parity_run import run_parity
 from steptime.checks.parity_tolerances import limits_of, objections
 from steptime.core.backends.base import find
 from steptime.core.models import zoo
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def trained(torch_python):
-    return ask(Question("pytorch", list(FAMILIES)), torch_python)
+    return run_parity(Question("pytorch", list(FAMILIES)), torch_python)
 
 
 @pytest.fixture(scope="module")

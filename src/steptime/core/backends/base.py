@@ -100,23 +100,21 @@ class Backend:
     instruction_caps: tuple[dict[str, str], ...] = ()
     """variables that keep the framework from instructions which this CPU advertises but cannot run, mildest first"""
 
-    replicates = False
+    data_parallel = False
     """whether several ranks can train one model together"""
-    feeds = False
+    accepts_batches = False
     """whether its programs take a new batch for every step"""
-    real = True
-    """whether its speed says anything of the machine; null and fake do not compute"""
-    probes = True
-    """whether there is anything to find out about it on a machine"""
-    computes = True
-    """whether it has outputs and weights that can be compared with the reference's"""
-    ways: tuple[dict[str, Option], ...] = ()
-    """options under which it computes by other code, to be compared with the reference too"""
-    looser: Mapping[str, tuple[float, str]] = {}
-    """a figure of the comparison, or an optimiser, that may be further off than the rule says: how far, and why"""
-    proof_options: Mapping[str, Option] = {}
-    proof_environment: Mapping[str, str] = {}
-    """what spares time where only the result counts, such as a lower level of optimisation"""
+    is_framework = True
+    """whether it computes: null and fake do not, so that they have no outputs and their speed says nothing of the machine"""
+    needs_probe = True
+    """whether a probe must find out its instruction set and peak rate on a machine"""
+    variants: tuple[dict[str, Option], ...] = ()
+    """options under which the framework runs other code, which is compared with the reference too"""
+    tolerances: Mapping[str, tuple[float, str]] = {}
+    """for a figure of the comparison, or an optimiser, the larger distance from the reference that is allowed, and why"""
+    parity_options: Mapping[str, Option] = {}
+    parity_environment: Mapping[str, str] = {}
+    """options and variables that save time where only the result counts, such as a lower level of optimisation"""
     probe_options: tuple[str, ...] = ()
     """options that change what a probe finds"""
 
@@ -134,23 +132,23 @@ class Backend:
 
     def check(self, case: Case) -> None:
         """Raises Unsupported for what this backend cannot do here. Called after start."""
-        for what, asked, known in (
+        for what, value, known in (
             ("phase", case.phase, self.phases),
             ("precision", case.precision, self.precisions),
             ("device", case.device, self.devices),
         ):
-            if asked not in known:
-                raise Unsupported(f"{self.name} has no {what} {asked}; it has {', '.join(known)}")
+            if value not in known:
+                raise Unsupported(f"{self.name} has no {what} {value}; it has {', '.join(known)}")
         for key, values in self.choices.items():
             if option(self, case, key) not in values:
                 raise UnknownName(f"option {key} of backend {self.name}", option(self, case, key), [v for v in values if v])
         if case.precision == "tf32" and case.device != "cuda":
             raise Unsupported("tf32 exists on CUDA devices only")
-        if case.data != "synthetic" and not self.feeds:
+        if case.data != "synthetic" and not self.accepts_batches:
             raise Unsupported(
                 f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
             )
-        if case.replicas > 1 and not self.replicates:
+        if case.replicas > 1 and not self.data_parallel:
             raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
 
     def join(self, case: Case, info: RankInfo) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 ONEDNN_SETS = ("AVX512_CORE_FP16", "AVX512_CORE_BF16", "AVX512_CORE", "AVX2")
-ONEDNN_LIMITS: tuple[dict[str, str], ...] = tuple({"ONEDNN_MAX_CPU_ISA": name} for name in ONEDNN_SETS)
+ONEDNN_CAPS: tuple[dict[str, str], ...] = tuple({"ONEDNN_MAX_CPU_ISA": name} for name in ONEDNN_SETS)
 """variables that keep oneDNN from newer instructions, the mildest first"""
 
 

@@ -112,7 +112,7 @@ def _must_spawn_ranks(job: Job) -> bool:
     """Whether this process is to start the ranks of a case: on one machine, where nobody else has."""
     from steptime.core.backends.base import find, names
 
-    known = job.case.backend in names() and find(job.case.backend).replicates
+    known = job.case.backend in names() and find(job.case.backend).data_parallel
     return known and job.case.nodes == 1 and not os.environ.get("MASTER_ADDR")
 
 

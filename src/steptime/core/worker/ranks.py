@@ -209,7 +209,7 @@ def local_environment(number: int, size: int, port: int) -> dict[str, str]:
 def join(backend: Backend, case: Case, rendezvous: Optional[Rendezvous]) -> int:
     """Connects the framework's ranks; the number of this one."""
     if rendezvous is None:
-        if case.replicas > 1 and backend.replicates:
+        if case.replicas > 1 and backend.data_parallel:
             raise Unsupported(f"{case.replicas} ranks on {case.nodes} nodes need a cluster: --on SITE")
         return 0
     rank = rendezvous.rank

@@ -125,8 +125,8 @@ class Caffe(Backend):
     name = "caffe"
     environment_name = "caffe"
     modules = preloads = ("caffe",)
-    feeds = True
-    looser = {"adam": (0.05, "Adam divides a gradient by its own size, and Caffe has single precision only: so is the quotient")}
+    accepts_batches = True
+    tolerances = {"adam": (0.05, "Adam divides a gradient by its own size, and Caffe has single precision only")}
 
     def environment(self, case: Case) -> dict[str, str]:
         return {**super().environment(case), "GLOG_minloglevel": "2"}

@@ -98,11 +98,10 @@ def fail(how: str) -> None:
 class Fake(Backend):
     name = "fake"
     precisions = PRECISIONS
-    computes = False
-    feeds = True
-    replicates = True
+    accepts_batches = True
+    data_parallel = True
     rank = 0
-    real = False
+    is_framework = False
     options = {
         "step_ms": 10.0,
         "feed_ms": 0.0,

@@ -199,10 +199,10 @@ class Jax(Backend):
     choices = {"compile": COMPILE_MODES}
     modules = ("jax",)
     preloads = ("jax.numpy", "jax.scipy.special")  # the latter for the first loss
-    ways = ({"compile": "eager"},)
-    proof_environment = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
+    variants = ({"compile": "eager"},)
+    parity_environment = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
     environment_name = "jax"
-    feeds = True
+    accepts_batches = True
 
     def environment(self, case: Case) -> dict[str, str]:
         return {**super().environment(case), "NPROC": str(case.threads)}

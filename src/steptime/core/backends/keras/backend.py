@@ -10,7 +10,7 @@ import numpy as np
 
 from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
 from steptime.core.backends.cpu import (
-    ONEDNN_LIMITS,
+    ONEDNN_CAPS,
     set_tensorflow_threads,
     set_torch_threads,
     tensorflow_variables,
@@ -98,16 +98,16 @@ class Keras(Backend):
     options = {"engine": "tensorflow", "compile": "auto"}
     choices = {"compile": COMPILE_MODES}
     modules = ("keras", *ENGINES)
-    ways = tuple({"engine": engine, "compile": "auto"} for engine in ENGINES)
-    proof_options = {"compile": "graph"}
-    looser = {
+    variants = tuple({"engine": engine, "compile": "auto"} for engine in ENGINES)
+    parity_options = {"compile": "graph"}
+    tolerances = {
         "outputs": (1e-7, "tf.nn.gelu, which Keras calls, has the constants of single precision"),
         "adam": (1e-4, "Keras rounds Adam's decays to single precision"),
     }
     probe_options = ("engine",)
     environment_name = "keras"
-    feeds = True
-    instruction_caps = ONEDNN_LIMITS
+    accepts_batches = True
+    instruction_caps = ONEDNN_CAPS
     _program: Optional[KerasProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:

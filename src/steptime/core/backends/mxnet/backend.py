@@ -177,13 +177,13 @@ class MXNet(Backend):
     options = {"compile": "hybrid"}
     choices = {"compile": COMPILE_MODES}
     modules = preloads = ("mxnet",)
-    ways = ({"compile": "eager"},)
-    looser = dict.fromkeys(
+    variants = ({"compile": "eager"},)
+    tolerances = dict.fromkeys(
         ("outputs", "weights", "statistics", "outputs_after", "adam"),
         (1e-4, "learning rates, decays, epsilons and statistics are single precision inside MXNet's operators"),
     )
     environment_name = "mxnet"
-    feeds = True
+    accepts_batches = True
     instruction_caps = tuple({"DNNL_MAX_CPU_ISA": isa} for isa in ONEDNN_SETS[1:])
     _program: Optional[MXNetProgram] = None
 

@@ -19,10 +19,9 @@ class NullProgram(Program):
 class Null(Backend):
     name = "null"
     precisions = PRECISIONS
-    computes = False
-    feeds = True
-    real = False
-    probes = False
+    accepts_batches = True
+    is_framework = False
+    needs_probe = False
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return NullProgram()

@@ -101,10 +101,10 @@ class OnnxRuntime(Backend):
     devices = ("cpu", "cuda")
     options = {"optimize": "all", "spin": True}
     choices = {"optimize": OPTIMIZATIONS}
-    ways = ({"optimize": "none"},)
+    variants = ({"optimize": "none"},)
     modules = preloads = ("onnxruntime", "onnx")
     environment_name = "onnxruntime"
-    feeds = True
+    accepts_batches = True
 
     def start(self, case: Case) -> None:
         import onnxruntime

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
-from steptime.core.backends.cpu import ONEDNN_LIMITS
+from steptime.core.backends.cpu import ONEDNN_CAPS
 from steptime.core.backends.onnx_export.export import export, graph_output, natural_input, square_product
 from steptime.core.backends.onnx_export.quantize import quantized
 from steptime.core.backends.peak import CPU_SIZES, best_rate
@@ -114,8 +114,8 @@ class OpenVino(Backend):
     precisions = ("fp32", "bf16", "fp16", "int8")
     modules = preloads = ("openvino", "onnx")
     environment_name = "openvino"
-    feeds = True
-    instruction_caps = ONEDNN_LIMITS
+    accepts_batches = True
+    instruction_caps = ONEDNN_CAPS
 
     def environment(self, case: Case) -> dict[str, str]:
         return {**super().environment(case), "OPENVINO_TELEMETRY_OPT_OUT": "1"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
 from steptime.core.backends.channels_first import to_channels_first, to_channels_last
-from steptime.core.backends.cpu import ONEDNN_LIMITS
+from steptime.core.backends.cpu import ONEDNN_CAPS
 from steptime.core.backends.paddle.double import cross_entropy
 from steptime.core.backends.paddle.layers import assign, build_network
 from steptime.core.backends.paddle.predictor import Predictor, openmp_threads
@@ -181,14 +181,14 @@ class Paddle(Backend):
     modules = ("paddle",)
     preloads = ("paddle.inference",)
     probe_options = ("compile", "mkl")
-    ways = ({"compile": "eager"}, {"compile": "static"})
-    looser = dict.fromkeys(
+    variants = ({"compile": "eager"}, {"compile": "static"})
+    tolerances = dict.fromkeys(
         ("weights", "statistics", "outputs_after"),
         (1e-4, "the gradient of Paddle's average pool divides in single precision, which inception's second step amplifies"),
     )
     environment_name = "paddle"
-    feeds = True
-    instruction_caps = ONEDNN_LIMITS
+    accepts_batches = True
+    instruction_caps = ONEDNN_CAPS
     _program: Optional[PaddleProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:

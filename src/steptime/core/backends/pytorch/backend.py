@@ -11,7 +11,7 @@ import numpy as np
 
 from steptime.core.backends.base import Array, Backend, Facts, Program, RankInfo, Weights, option
 from steptime.core.backends.channels_first import to_channels_last
-from steptime.core.backends.cpu import ONEDNN_LIMITS, set_torch_threads
+from steptime.core.backends.cpu import ONEDNN_CAPS, set_torch_threads
 from steptime.core.backends.peak import CUDA_SIZES, LARGE_CPU_SIZES, best_rate
 from steptime.core.backends.precision import DTYPES, NARROW, is_mixed
 from steptime.core.backends.pytorch.layers import build_module
@@ -160,10 +160,10 @@ class PyTorch(Backend):
     modules = ("torch",)
     preloads = ("torch._dynamo",)  # torch itself, and what the first optimiser would import a second later
     environment_name = "pytorch"
-    ways = ({"layout": "contiguous"}, {"compile": "default"})
-    feeds = True
-    replicates = True
-    instruction_caps = ONEDNN_LIMITS
+    variants = ({"layout": "contiguous"}, {"compile": "default"})
+    accepts_batches = True
+    data_parallel = True
+    instruction_caps = ONEDNN_CAPS
 
     def environment(self, case: Case) -> dict[str, str]:
         return {**super().environment(case), "TORCHINDUCTOR_COMPILE_THREADS": str(case.threads)}

@@ -48,7 +48,7 @@ class ReferenceProgram(Program):
 class Reference(Backend):
     name = "reference"
     precisions = tuple(DTYPES)
-    feeds = True
+    accepts_batches = True
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
         return ReferenceProgram(graph, case, weights, inputs, labels)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from steptime.core.backends.base import Array, Backend, Facts, Program, Weights, option
-from steptime.core.backends.cpu import ONEDNN_LIMITS, set_tensorflow_threads, tensorflow_variables
+from steptime.core.backends.cpu import ONEDNN_CAPS, set_tensorflow_threads, tensorflow_variables
 from steptime.core.backends.peak import CUDA_SIZES, LARGE_CPU_SIZES, best_rate
 from steptime.core.backends.precision import DTYPES, is_mixed
 from steptime.core.backends.tensorflow.layer import Layer, Pass, VariablePlace
@@ -147,10 +147,10 @@ class TensorFlow(Backend):
     options = {"compile": "graph"}
     choices = {"compile": COMPILE_MODES}
     modules = preloads = ("tensorflow",)
-    ways = ({"compile": "eager"}, {"compile": "xla"})
+    variants = ({"compile": "eager"}, {"compile": "xla"})
     environment_name = "tensorflow"
-    feeds = True
-    instruction_caps = ONEDNN_LIMITS
+    accepts_batches = True
+    instruction_caps = ONEDNN_CAPS
     _program: Optional[TensorFlowProgram] = None
 
     def environment(self, case: Case) -> dict[str, str]:

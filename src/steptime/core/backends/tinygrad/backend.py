@@ -149,16 +149,16 @@ class Tinygrad(Backend):
     modules = ("tinygrad",)
     preloads = ("tinygrad.nn.optim",)
     environment_name = "tinygrad"
-    feeds = True
-    ways = ({"compile": "eager"},)
-    looser = {
+    accepts_batches = True
+    variants = ({"compile": "eager"},)
+    tolerances = {
         **dict.fromkeys(
             ("outputs", "weights", "outputs_after"),
             (1e-5, "tinygrad's erf, in the exact gelu, is an approximation to seven digits"),
         ),
         "adam": (1e-4, "tinygrad keeps Adam's corrections of the bias in single precision"),
     }
-    proof_environment = {"NOOPT": "1", "PARALLEL": "0"}
+    parity_environment = {"NOOPT": "1", "PARALLEL": "0"}
 
     def environment(self, case: Case) -> dict[str, str]:
         """Its cache of compiled kernels is not kept between cases: the first step would tell of another run's past."""
