@@ -136,13 +136,3 @@ def test_wrong_dropout_is_caught(monkeypatch, change, complaint):
     assert not objections(dropout.dropout_figures(case), DROPOUT)
     monkeypatch.setitem(network.KERNELS, Dropout, (wrong, wrong_backward))
     assert any(complaint in each for each in objections(dropout.dropout_figures(case), DROPOUT))
-
-
-def test_the_covering_families_have_every_operator_of_all():
-    from steptime.core.parity.families import FAMILIES, _manners
-
-    def shown(names):
-        return {manner for name in names for node in graph_of(name).nodes for manner in _manners(node.op)}
-
-    assert shown(covering()) == shown(FAMILIES)
-    assert len(covering()) < len(FAMILIES) / 2

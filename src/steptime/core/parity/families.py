@@ -110,9 +110,9 @@ def miscellany() -> Graph:
 
 @cache
 def covering() -> tuple[str, ...]:
-    """Few and small families that together have every operator in every manner that the whole list has."""
+    """Few and small families that together have every operator with every setting that occurs in the whole list."""
     graphs = {name: graph_of(name) for name in FAMILIES}
-    shown = {name: {manner for node in graph.nodes for manner in _manners(node.op)} for name, graph in graphs.items()}
+    shown = {name: {each for node in graph.nodes for each in settings_of(node.op)} for name, graph in graphs.items()}
     chosen = ["mnist_cnn", "resnet20"]  # what everybody compares first
     left = set().union(*shown.values()).difference(*(shown[name] for name in chosen))
     while left:
@@ -122,14 +122,18 @@ def covering() -> tuple[str, ...]:
     return tuple(sorted(chosen))
 
 
-def _manners(op: Op) -> set[str]:
+COUNTS = ("strides", "groups", "dilation")
+"""fields of which a framework may have other code where they are more than one"""
+
+
+def settings_of(op: Op) -> set[str]:
     """'Conv2d', 'Conv2d padding=same', 'Conv2d groups>1', 'Activation kind=relu': what a framework could get wrong by itself."""
     kind = type(op).__name__
-    found = {kind}
+    settings = {kind}
     for field in fields(op):
         value = getattr(op, field.name)
         if isinstance(value, (bool, str)):
-            found.add(f"{kind} {field.name}={value}")
-        elif field.name in ("stride", "groups"):
-            found.add(f"{kind} {field.name}{'>1' if value not in (1, (1, 1)) else '=1'}")
-    return found
+            settings.add(f"{kind} {field.name}={value}")
+        elif field.name in COUNTS:
+            settings.add(f"{kind} {field.name}{'>1' if value not in (1, (1, 1)) else '=1'}")
+    return settings
