@@ -112,7 +112,8 @@ class OpenVino(Backend):
     name = "openvino"
     phases = ("inference",)
     precisions = ("fp32", "bf16", "fp16", "int8")
-    modules = preloads = ("openvino", "onnx")
+    modules = ("openvino", "onnx", "onnxruntime")
+    preloads = ("openvino", "onnx")
     environment_name = "openvino"
     accepts_batches = True
     instruction_caps = ONEDNN_CAPS
