@@ -11,25 +11,15 @@ import pytest
 
 import steptime
 from steptime.core.backends.base import find, names
-from steptime.core.schema import Case, Job, to_json
+from steptime.core.schema import Case, Job, Phase, to_json
 from steptime.launch.worker_file import put_worker
 from tests.conftest import framework_python
 from tests.core.data.idx import write_set
 
 STEPS = 3
-# The longest type that each has, and how near it then is to the reference: MXNet keeps learning rates in single precision.
-FED = {
-    "caffe": ("fp32", 1e-5),
-    "jax": ("fp64", 1e-9),
-    "keras": ("fp64", 1e-9),
-    "mxnet": ("fp64", 1e-7),
-    "paddle": ("fp64", 1e-9),
-    "pytorch": ("fp64", 1e-9),
-    "tensorflow": ("fp64", 1e-9),
-    "tinygrad": ("fp64", 1e-9),
-}
-# As they are deployed: in inference, after another batch was computed.
-INFERRING = [*FED, "onnxruntime", "openvino"]
+FRAMEWORKS = [name for name in names() if find(name).environment_name]
+# How near each is to the reference in its widest type: Caffe has none but fp32, MXNet keeps learning rates in single precision.
+NEAR = {"caffe": 1e-5, "mxnet": 1e-7}
 INFERENCE = """\
 import sys
 from dataclasses import replace
@@ -69,9 +59,9 @@ def trained(python, tmp_path, backend, data, precision):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("backend", FED)
+@pytest.mark.parametrize("backend", [name for name in FRAMEWORKS if Phase.TRAINING in find(name).phases])
 def test_three_batches_train_as_in_the_reference(backend, tmp_path):
-    precision, near = FED[backend]
+    near, precision = NEAR.get(backend, 1e-9), "fp64" if "fp64" in find(backend).precisions else "fp32"
     python = framework_python(find(backend).environment_name)
     write_set(tmp_path / "set")
     truth = trained(sys.executable, tmp_path, "reference", str(tmp_path / "set"), "fp64")
@@ -83,7 +73,7 @@ def test_three_batches_train_as_in_the_reference(backend, tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("backend", INFERRING)
+@pytest.mark.parametrize("backend", FRAMEWORKS)
 def test_a_new_batch_gives_its_own_outputs(backend):
     python, one = framework_python(find(backend).environment_name), Case("mnist_cnn", backend, 3)
     environment = {**os.environ, **find(backend).environment(one), "PYTHONPATH": str(Path(steptime.__file__).parents[1])}
