@@ -7,11 +7,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from steptime.core.models.ops import Attention
+from steptime.core.models import ops
 from steptime.core.reference.kernel import Array, Context, Kernels, Weights
 
 
-def attention_forward(op: Attention, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def attention_forward(op: ops.Attention, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     q, k, v = _heads(op, xs)
     q, k = rotate(op, q, 1), rotate(op, k, 1)
     k, v = (np.repeat(part, op.heads // op.groups, axis=1) for part in (k, v))
@@ -23,7 +23,7 @@ def attention_forward(op: Attention, p: Weights, xs: list[Array], ctx: Context) 
     return _joined(shares @ v), (q, k, v, shares, len(xs))
 
 
-def attention_backward(op: Attention, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def attention_backward(op: ops.Attention, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     q, k, v, shares, inputs = saved
     dy = _split(dy, op.heads)
     dshares = dy @ v.swapaxes(2, 3)
@@ -35,7 +35,7 @@ def attention_backward(op: Attention, p: Weights, saved: Any, dy: Array) -> tupl
     return (parts if inputs == 3 else [np.concatenate(parts, -1)]), {}  # type: ignore[arg-type]
 
 
-def rotate(op: Attention, x: Array, direction: int) -> Array:
+def rotate(op: ops.Attention, x: Array, direction: int) -> Array:
     """Turns each pair of elements by an angle that grows with the position and differs between pairs."""
     if not op.rope_base:
         return x
@@ -47,7 +47,7 @@ def rotate(op: Attention, x: Array, direction: int) -> Array:
     return np.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1)
 
 
-def _heads(op: Attention, xs: list[Array]) -> tuple[Array, Array, Array]:
+def _heads(op: ops.Attention, xs: list[Array]) -> tuple[Array, Array, Array]:
     if len(xs) == 1:
         queries, keys, _ = op.widths(xs[0].shape[1:])
         xs = np.split(xs[0], [queries, queries + keys], -1)
@@ -63,10 +63,10 @@ def _joined(x: Array) -> Array:
     return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
 
 
-def _grouped(op: Attention, x: Array) -> Array:
+def _grouped(op: ops.Attention, x: Array) -> Array:
     """The sum over the query heads that one key and value head serves."""
     total: Array = x.reshape(x.shape[0], op.groups, -1, *x.shape[2:]).sum(2)
     return total
 
 
-KERNELS: Kernels = {Attention: (attention_forward, attention_backward)}
+KERNELS: Kernels = {ops.Attention: (attention_forward, attention_backward)}

@@ -6,11 +6,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from steptime.core.models.ops import LRN, BatchNorm, LayerNorm, RMSNorm
+from steptime.core.models import ops
 from steptime.core.reference.kernel import Array, Context, Kernels, Weights
 
 
-def batch_norm_forward(op: BatchNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def batch_norm_forward(op: ops.BatchNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
     axes = tuple(range(x.ndim - 1))
     if ctx.training:
@@ -27,7 +27,7 @@ def batch_norm_forward(op: BatchNorm, p: Weights, xs: list[Array], ctx: Context)
     return (y + p["beta"] if op.center else y), (normed, scale)
 
 
-def batch_norm_backward(op: BatchNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def batch_norm_backward(op: ops.BatchNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     normed, scale = saved
     axes = tuple(range(dy.ndim - 1))
     grads = {}
@@ -39,14 +39,14 @@ def batch_norm_backward(op: BatchNorm, p: Weights, saved: Any, dy: Array) -> tup
     return [scale * (dn - dn.mean(axes) - normed * (dn * normed).mean(axes))], grads
 
 
-def layer_norm_forward(op: LayerNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def layer_norm_forward(op: ops.LayerNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
     scale = 1 / np.sqrt(x.var(-1, keepdims=True) + op.epsilon)
     normed = (x - x.mean(-1, keepdims=True)) * scale
     return normed * p["gamma"] + p["beta"], (normed, scale)
 
 
-def layer_norm_backward(op: LayerNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def layer_norm_backward(op: ops.LayerNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     normed, scale = saved
     axes = tuple(range(dy.ndim - 1))
     dn = dy * p["gamma"]
@@ -54,27 +54,27 @@ def layer_norm_backward(op: LayerNorm, p: Weights, saved: Any, dy: Array) -> tup
     return [dx], {"gamma": (dy * normed).sum(axes), "beta": dy.sum(axes)}
 
 
-def rms_norm_forward(op: RMSNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def rms_norm_forward(op: ops.RMSNorm, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
     scale = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + op.epsilon)
     normed = x * scale
     return normed * p["gamma"], (normed, scale)
 
 
-def rms_norm_backward(op: RMSNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def rms_norm_backward(op: ops.RMSNorm, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     normed, scale = saved
     dn = dy * p["gamma"]
     dx = scale * (dn - normed * (dn * normed).mean(-1, keepdims=True))
     return [dx], {"gamma": (dy * normed).sum(tuple(range(dy.ndim - 1)))}
 
 
-def lrn_forward(op: LRN, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def lrn_forward(op: ops.LRN, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     (x,) = xs
     base = op.bias + op.alpha * _channel_sums(x * x, op.radius)
     return x * base**-op.beta, (x, base)
 
 
-def lrn_backward(op: LRN, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def lrn_backward(op: ops.LRN, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     x, base = saved
     spread = _channel_sums(dy * x * base ** (-op.beta - 1), op.radius)
     return [dy * base**-op.beta - 2 * op.alpha * op.beta * x * spread], {}
@@ -90,8 +90,8 @@ def _channel_sums(values: Array, radius: int) -> Array:
 
 
 KERNELS: Kernels = {
-    BatchNorm: (batch_norm_forward, batch_norm_backward),
-    LayerNorm: (layer_norm_forward, layer_norm_backward),
-    RMSNorm: (rms_norm_forward, rms_norm_backward),
-    LRN: (lrn_forward, lrn_backward),
+    ops.BatchNorm: (batch_norm_forward, batch_norm_backward),
+    ops.LayerNorm: (layer_norm_forward, layer_norm_backward),
+    ops.RMSNorm: (rms_norm_forward, rms_norm_backward),
+    ops.LRN: (lrn_forward, lrn_backward),
 }

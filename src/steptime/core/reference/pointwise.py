@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from steptime.core.models.ops import Activation, Add, Concat, Dropout, Flatten, GlobalAvgPool, Multiply, Scale
+from steptime.core.models import ops
 from steptime.core.reference.kernel import Array, Context, Kernels, Weights
 
 
@@ -61,88 +61,88 @@ CURVES: dict[str, tuple[Callable[[Array], Array], Callable[[Array, Array], Array
 }
 
 
-def activation_forward(op: Activation, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def activation_forward(op: ops.Activation, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     y = CURVES[op.kind][0](xs[0])
     return y, (xs[0], y)
 
 
-def activation_backward(op: Activation, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def activation_backward(op: ops.Activation, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [dy * CURVES[op.kind][1](*saved)], {}
 
 
-def dropout_forward(op: Dropout, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def dropout_forward(op: ops.Dropout, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     if not ctx.training or op.rate == 0:
         return xs[0], None
     mask = np.greater_equal(ctx.random.random_sample(xs[0].shape), op.rate) * xs[0].dtype.type(1 / (1 - op.rate))
     return xs[0] * mask, mask
 
 
-def dropout_backward(op: Dropout, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def dropout_backward(op: ops.Dropout, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [dy if saved is None else dy * saved], {}
 
 
-def flatten_forward(op: Flatten, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def flatten_forward(op: ops.Flatten, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     return xs[0].reshape(xs[0].shape[0], -1), xs[0].shape
 
 
-def flatten_backward(op: Flatten, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def flatten_backward(op: ops.Flatten, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [dy.reshape(saved)], {}
 
 
-def global_avg_forward(op: GlobalAvgPool, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def global_avg_forward(op: ops.GlobalAvgPool, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     return xs[0].mean((1, 2)), xs[0].shape
 
 
-def global_avg_backward(op: GlobalAvgPool, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def global_avg_backward(op: ops.GlobalAvgPool, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [np.broadcast_to(dy[:, None, None] / (saved[1] * saved[2]), saved)], {}
 
 
-def add_forward(op: Add, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def add_forward(op: ops.Add, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     total = xs[0] + xs[1]
     for x in xs[2:]:
         total = total + x
     return total, len(xs)
 
 
-def add_backward(op: Add, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def add_backward(op: ops.Add, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [dy] * saved, {}
 
 
-def scale_forward(op: Scale, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def scale_forward(op: ops.Scale, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     return xs[0] * xs[0].dtype.type(op.factor), None
 
 
-def scale_backward(op: Scale, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def scale_backward(op: ops.Scale, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return [dy * dy.dtype.type(op.factor)], {}
 
 
-def multiply_forward(op: Multiply, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def multiply_forward(op: ops.Multiply, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     x, y = xs
     wide = y.reshape(y.shape[0], *(1,) * (x.ndim - y.ndim), *y.shape[1:])
     return x * wide, (x, wide, y.shape)
 
 
-def multiply_backward(op: Multiply, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def multiply_backward(op: ops.Multiply, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     x, wide, shape = saved
     spread = tuple(range(1, 1 + x.ndim - len(shape)))
     return [dy * wide, (dy * x).sum(spread).reshape(shape)], {}
 
 
-def concat_forward(op: Concat, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
+def concat_forward(op: ops.Concat, p: Weights, xs: list[Array], ctx: Context) -> tuple[Array, Any]:
     return np.concatenate(xs, -1), [x.shape[-1] for x in xs]
 
 
-def concat_backward(op: Concat, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
+def concat_backward(op: ops.Concat, p: Weights, saved: Any, dy: Array) -> tuple[list[Optional[Array]], Weights]:
     return list(np.split(dy, np.cumsum(saved)[:-1], -1)), {}
 
 
 KERNELS: Kernels = {
-    Activation: (activation_forward, activation_backward),
-    Dropout: (dropout_forward, dropout_backward),
-    Flatten: (flatten_forward, flatten_backward),
-    GlobalAvgPool: (global_avg_forward, global_avg_backward),
-    Scale: (scale_forward, scale_backward),
-    Multiply: (multiply_forward, multiply_backward),
-    Add: (add_forward, add_backward),
-    Concat: (concat_forward, concat_backward),
+    ops.Activation: (activation_forward, activation_backward),
+    ops.Dropout: (dropout_forward, dropout_backward),
+    ops.Flatten: (flatten_forward, flatten_backward),
+    ops.GlobalAvgPool: (global_avg_forward, global_avg_backward),
+    ops.Scale: (scale_forward, scale_backward),
+    ops.Multiply: (multiply_forward, multiply_backward),
+    ops.Add: (add_forward, add_backward),
+    ops.Concat: (concat_forward, concat_backward),
 }

@@ -8,10 +8,36 @@ FLOPs count the multiply-adds of convolutions and matrix products as 2, and noth
 people compare with do. Normalisation, activation and pooling are cheap in FLOPs and dear in bytes.
 """
 
-from steptime.core.models.ops.base import Input, Op, Pair, Parameter, Shape, Shared, pair, rank
-from steptime.core.models.ops.dense import Dense, TiedDense
-from steptime.core.models.ops.norm import LRN, BatchNorm, LayerNorm, RMSNorm
-from steptime.core.models.ops.pointwise import ACTIVATIONS, Activation, Add, Concat, Dropout, Flatten, Multiply, Scale
+from steptime.core.models.ops.base import (
+    Input,
+    Op,
+    Pair,
+    Parameter,
+    Shape,
+    Shared,
+    pair,
+    rank,
+)
+from steptime.core.models.ops.dense import (
+    Dense,
+    TiedDense,
+)
+from steptime.core.models.ops.norm import (
+    LRN,
+    BatchNorm,
+    LayerNorm,
+    RMSNorm,
+)
+from steptime.core.models.ops.pointwise import (
+    ACTIVATIONS,
+    Activation,
+    Add,
+    Concat,
+    Dropout,
+    Flatten,
+    Multiply,
+    Scale,
+)
 from steptime.core.models.ops.sequence import (
     Attention,
     ClassToken,
