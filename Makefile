@@ -10,12 +10,16 @@ NODE := node_modules/.bin
 
 .PHONY: setup run test test-fast test-frameworks check format bench slurm-up slurm-down clean
 
-setup: .venv/steptime.stamp  ## the tool, as .venv/bin/steptime
+setup: .venv/steptime.stamp .venv/hook.stamp  ## the tool, as .venv/bin/steptime; ruff before every commit
 
 .venv/steptime.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("steptime needs Python 3.11 or newer; try make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.venv/hook.stamp: .githooks/install | .venv/steptime.stamp
+	@.githooks/install
 	@touch $@
 
 # What formats and checks the page's scripts. Nothing at run time needs npm, so check and format go on where it is missing.
