@@ -59,32 +59,22 @@ def sections(record: Record) -> list[tuple[str, Pairs]]:
     case = record.case
     batch = f"batch {case.batch}" if case.batch else ""
     head = ", ".join(filter(None, (model_name(case), case.phase, case.backend, case.precision, batch)))
-    found = [(head, _case(record))]
-    if record.summary and record.steps:
-        found.append(("speed", _speed(record, record.summary, record.steps)))
-    if record.staging:
-        found.append(("data", _data(record, record.staging)))
-    if record.printed:
-        found.append(("speed, as printed", _printed(record.printed)))
-    if record.profile:
-        found.append(("profile, time under a profiler", _profile(record.profile)))
-    if record.source:
-        found.append(("imported from", _source(record.source)))
-    if record.cost:
-        found.append(("cost", _cost(record.cost)))
-    if record.resources:
-        found.append(("resources", _resources(record.resources)))
-    if record.contention:
-        found.append(("contention", _contention(record.contention)))
-    if record.software:
-        found.append(("software", _software(record.software)))
-    if record.machine:
-        found.append(("machine", _machine(record.machine)))
-    if record.allocation:
-        found.append(("job", _allocation(record.allocation)))
-    if record.failure:
-        found.append(("failure", _failure(record.failure)))
-    return [(title, pairs) for title, pairs in found if fields(pairs)]
+    parts: list[tuple[str, Pairs | None]] = [
+        (head, _case(record)),
+        ("speed", _speed(record, record.summary, record.steps) if record.summary and record.steps else None),
+        ("data", _data(record, record.staging) if record.staging else None),
+        ("speed, as printed", _printed(record.printed) if record.printed else None),
+        ("profile, time under a profiler", _profile(record.profile) if record.profile else None),
+        ("imported from", _source(record.source) if record.source else None),
+        ("cost", _cost(record.cost) if record.cost else None),
+        ("resources", _resources(record.resources) if record.resources else None),
+        ("contention", _contention(record.contention) if record.contention else None),
+        ("software", _software(record.software) if record.software else None),
+        ("machine", _machine(record.machine) if record.machine else None),
+        ("job", _allocation(record.allocation) if record.allocation else None),
+        ("failure", _failure(record.failure) if record.failure else None),
+    ]
+    return [(title, pairs) for title, pairs in parts if pairs and fields(pairs)]
 
 
 def _case(record: Record) -> Pairs:
