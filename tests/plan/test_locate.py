@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steptime.plan.locate import line_of, lines_of
+from steptime.core.errors import UsageError
+from steptime.plan.locate import content_of, line_of, lines_of
 
 TEXT = '''# a plan
 description = """
@@ -151,3 +154,12 @@ def test_every_key_of_any_document_is_found_on_its_line(document):
     found = lines_of(text)
     assert set(found) == paths(content)
     assert found == {path: expected[path] for path in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("a = 1\nb = =", "p.toml:2: not TOML: "), ("a = " + "[" * 20_000, "p.toml: not TOML: nested too deeply")],
+)
+def test_what_is_no_toml_is_one_clear_line_with_its_place(text, message):
+    with pytest.raises(UsageError, match="^" + re.escape(message)):
+        content_of(text, "p.toml")

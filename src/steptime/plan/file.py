@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +17,6 @@ LARGEST_BYTES = 16 << 20
 ALONE = ("description", "repeats", "order", "include", "exclude")
 TABLES = ("constants", "axes", "cases", "derived", "override", "budget", "labels")
 KEYS = (*ALONE, *TABLES)
-NOT_A_PLAN = re.compile(r"(.*?) \(at line (\d+), column (\d+)\)")
 
 
 def read_plan(path: Path) -> Plan:
@@ -42,14 +39,7 @@ class _Reader:
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
         self._places: dict[str, str] = {}
-        try:
-            self._content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
-            found = NOT_A_PLAN.fullmatch(str(problem))
-            where, what = (f"{found[2]}:", f"{found[1]}, column {found[3]}") if found else ("", str(problem))
-            raise UsageError(f"{name}:{where} not TOML: {what}") from None
-        except RecursionError:
-            raise UsageError(f"{name}: not a plan: nested too deeply") from None
+        self._content = locate.content_of(text, name)
 
     def plan(self) -> Plan:
         for key in self._content:

@@ -1,11 +1,15 @@
-"""On which line of a TOML text a key stands. tomllib says what a file holds, not where; errors should say where.
+"""What a TOML file holds, and on which line each key stands. tomllib does not say where; errors should.
 
-The text has been accepted by tomllib before, so that this scan need not check anything: it only has to follow the nesting.
+The scan for lines follows the nesting and checks nothing, because tomllib accepted the text before.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
+from typing import Any
+
+from steptime.core.errors import UsageError
 
 Path = tuple[str | int, ...]
 """keys, and positions in arrays: ("override", 1, "set", "batch")"""
@@ -17,7 +21,21 @@ LITERAL = re.compile(r"'[^']*'")
 LONG = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}', re.DOTALL)
 PLAIN = re.compile(r"[^\s,\]}#]+(?:[ ][0-9][^\s,\]}#]*)?")
 """numbers, truth values, dates; a date may have one space before its time"""
+NOT_TOML = re.compile(r"(.*?) \(at line (\d+), column (\d+)\)")
+"""tomllib's message; its errors have no fields for the place before Python 3.14"""
 ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", '"': '"', "\\": "\\"}
+
+
+def content_of(text: str, name: str) -> dict[str, Any]:
+    """`name` is what errors call the file."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        place = NOT_TOML.fullmatch(str(problem))
+        where, what = (f"{place[2]}:", f"{place[1]}, column {place[3]}") if place else ("", str(problem))
+        raise UsageError(f"{name}:{where} not TOML: {what}") from None
+    except RecursionError:
+        raise UsageError(f"{name}: not TOML: nested too deeply") from None
 
 
 def lines_of(text: str) -> dict[Path, int]:

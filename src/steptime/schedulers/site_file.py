@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NoReturn
@@ -20,7 +19,6 @@ STORE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TIME = re.compile(r"\d+(:\d\d){0,2}|\d+-\d\d?(:\d\d){0,2}")
 MEMORY = re.compile(r"\d+[KMGT]?")
-TOML_PLACE = re.compile(r"(.*?) \(at line (\d+), column (\d+)\)")
 
 
 def _text(value: Any) -> str:
@@ -127,12 +125,7 @@ def site_of(text: str, name: str, path: str) -> Site:
 class _Reader:
     def __init__(self, text: str, name: str, path: str) -> None:
         self._text, self._name, self._path = text, name, path
-        try:
-            self._content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
-            found = TOML_PLACE.fullmatch(str(problem))
-            where, what = (f"{found[2]}:", f"{found[1]}, column {found[3]}") if found else ("", str(problem))
-            raise UsageError(f"{path}:{where} not TOML: {what}") from None
+        self._content = locate.content_of(text, path)
 
     def site(self) -> Site:
         alone = {key: value for key, value in self._content.items() if key not in TABLES}
