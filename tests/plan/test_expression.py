@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from steptime.core.errors import UsageError
 from steptime.plan.evaluate import evaluate
-from steptime.plan.expression import FUNCTIONS, Binary, Comparison, Items, Literal, Name, Unary, names, write
+from steptime.plan.expression import FUNCTIONS, Binary, Comparison, Items, Literal, Name, Node, Scalar, Unary, names
 from steptime.plan.parse import parse
 
 VALUES = {"batch": 64, "devices": 4, "model": "resnet50", "labels.site": "picotte", "sleep": True, "rate": 0.5}
@@ -33,6 +33,34 @@ def trees(children):
         st.builds(Comparison, children, st.lists(st.tuples(compared, children), min_size=1, max_size=3).map(tuple)),
         st.builds(Items, lists, st.sampled_from(["", *FUNCTIONS])),
     )
+
+
+def write(node: Node) -> str:
+    """The text of a tree; parsing it gives the same tree."""
+    if isinstance(node, Literal):
+        return _literal(node.value)
+    if isinstance(node, Name):
+        return node.path
+    if isinstance(node, Items):
+        items = ", ".join(map(write, node.items))
+        return f"{node.function}({items})" if node.function else f"[{items}]"
+    if isinstance(node, Unary):
+        return f"{node.sign} {_operand(node.operand)}" if node.sign == "not" else f"-{_operand(node.operand)}"
+    if isinstance(node, Binary):
+        return f"{_operand(node.left)} {node.sign} {_operand(node.right)}"
+    return " ".join([_operand(node.first), *(f"{sign} {_operand(right)}" for sign, right in node.rest)])
+
+
+def _operand(node: Node) -> str:
+    return write(node) if isinstance(node, Literal | Name | Items) else f"({write(node)})"
+
+
+def _literal(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return repr(value)
 
 
 @given(st.recursive(st.one_of(numbers, texts, names_, st.booleans().map(Literal)), trees, max_leaves=12))

@@ -1,4 +1,4 @@
-"""The zoo as a list: what `steptime models` shows and what docs/models.md holds."""
+"""The zoo as a list: what `steptime models` shows."""
 
 from __future__ import annotations
 
@@ -27,11 +27,3 @@ def catalogue() -> list[Entry]:
         counts = graph.parameter_count, graph.flops_forward
         found.append(Entry(model.name, model.family, graph.input.shape, *counts, model.year, model.paper))
     return found
-
-
-def markdown() -> str:
-    lines = ["| model | family | input | parameters | GFLOPs forward | year | paper |", "|---|---|---|---:|---:|---|---|"]
-    for e in catalogue():
-        counts = f"{e.parameters:,} | {e.flops_forward / 1e9:.4g}"
-        lines.append(f"| {e.name} | {e.family} | {' × '.join(map(str, e.input))} | {counts} | {e.year} | {e.paper} |")
-    return "\n".join(lines) + "\n"

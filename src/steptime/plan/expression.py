@@ -1,4 +1,4 @@
-"""The small language of conditions and derived values: its trees, and their text."""
+"""The small language of conditions and derived values: its trees."""
 
 from __future__ import annotations
 
@@ -70,34 +70,6 @@ class ExpressionError(UsageError):
         shown = text if len(text) <= 80 else text[:77] + "..."
         message = f'"{shown}", column {column}: {problem}'
         super().__init__("".join(c if c.isprintable() else " " for c in message))
-
-
-def write(node: Node) -> str:
-    """The text of a tree; parsing it gives the same tree."""
-    if isinstance(node, Literal):
-        return _literal(node.value)
-    if isinstance(node, Name):
-        return node.path
-    if isinstance(node, Items):
-        items = ", ".join(map(write, node.items))
-        return f"{node.function}({items})" if node.function else f"[{items}]"
-    if isinstance(node, Unary):
-        return f"{node.sign} {_operand(node.operand)}" if node.sign == "not" else f"-{_operand(node.operand)}"
-    if isinstance(node, Binary):
-        return f"{_operand(node.left)} {node.sign} {_operand(node.right)}"
-    return " ".join([_operand(node.first), *(f"{sign} {_operand(right)}" for sign, right in node.rest)])
-
-
-def _operand(node: Node) -> str:
-    return write(node) if isinstance(node, Literal | Name | Items) else f"({write(node)})"
-
-
-def _literal(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return repr(value)
 
 
 def names(node: Node) -> list[Name]:

@@ -12,7 +12,7 @@ from steptime.core.backends.base import names as backend_names
 from steptime.core.data.places import checked_data, checked_store
 from steptime.core.errors import UnknownName, UsageError
 from steptime.core.models import zoo
-from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Budget, Case, Phase, Precision
+from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Case, Phase, Precision
 from steptime.plan.expression import Scalar
 
 LARGEST_BATCH = 2**31 - 1
@@ -79,7 +79,6 @@ FIELDS: dict[str, Field] = {
 OPEN_GROUPS = ("model_options", "backend_options", "labels")
 """their keys are the models', the backends' and the users' own"""
 GROUPS = (*OPEN_GROUPS, "budget")
-BUDGET_KEYS = tuple(f.name for f in dataclasses.fields(Budget))
 DEFAULTS: dict[str, Scalar] = {
     f.name: f.default for f in dataclasses.fields(Case) if f.default is not dataclasses.MISSING and f.name != "threads"
 }
