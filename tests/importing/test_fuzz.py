@@ -14,7 +14,8 @@ from steptime.core.schema import Record
 from steptime.core.stats.invariants import broken_invariant
 from steptime.importing.mapping import Mapped
 from steptime.importing.recognise import read
-from steptime.store.rows import COLUMNS, row_of
+from steptime.store.columns import NAMES
+from steptime.store.rows import row_of
 from tests.importing.samples import FILES, workbook
 
 SAMPLES = [(name, content if isinstance(content, bytes) else content.encode()) for name, content in FILES.items()]
@@ -164,7 +165,7 @@ def examine(outcome):
         assert broken_invariant(record) == ""
         assert msgspec.json.decode(msgspec.json.encode(record), type=Record) == record
         row = row_of(record)
-        assert tuple(row) == COLUMNS
+        assert tuple(row) == NAMES
         for column in ("throughput", "batch_time_ms", "uncertainty", "jitter", "p50_ms", "p99_ms"):
             assert row[column] is None or row[column] >= 0
         json.dumps(row, allow_nan=False)

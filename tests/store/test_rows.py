@@ -7,9 +7,10 @@ import pytest
 
 from steptime.core.errors import UnknownName
 from steptime.core.schema import Case, Record
+from steptime.store.columns import NAMES
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
-from steptime.store.rows import COLUMNS, read_rows, row_of
+from steptime.store.rows import read_rows, row_of
 from tests.core.stats.test_invariants import imported
 from tests.core.stats.test_invariants import record as measured
 
@@ -23,7 +24,7 @@ def rows():
 
 def test_a_row_has_all_columns_and_missing_figures_are_none(rows):
     for row in rows:
-        assert tuple(row) == COLUMNS
+        assert tuple(row) == NAMES
     assert rows[0]["throughput"] == pytest.approx(8 / 0.1075)
     assert rows[1]["throughput"] is None
     assert rows[1]["status"] == "out_of_memory"
@@ -31,7 +32,7 @@ def test_a_row_has_all_columns_and_missing_figures_are_none(rows):
 
 def test_csv_has_every_column_and_leaves_missing_figures_empty(rows):
     read = list(csv.DictReader(io.StringIO(csv_text(rows))))
-    assert tuple(read[0]) == COLUMNS
+    assert tuple(read[0]) == NAMES
     assert float(read[0]["throughput"]) == rows[0]["throughput"]
     assert read[1]["throughput"] == ""
     assert json.loads(read[1]["labels"]) == {"site": "a,b"}
@@ -64,7 +65,7 @@ def test_filters_name_the_columns_they_know(tmp_path):
 
 def test_a_row_of_an_imported_record_says_what_its_source_says_and_no_more():
     row = row_of(imported(mean_speed=1000.0))
-    assert tuple(row) == COLUMNS
+    assert tuple(row) == NAMES
     assert row["throughput"] == 1000.0 and row["batch_time_ms"] == pytest.approx(128.0)
     assert row["uncertainty"] is None and row["ci_low"] is None and row["p50_ms"] is None
     assert row["origin"] == "tool" and row["started"] is None

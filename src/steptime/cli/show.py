@@ -28,8 +28,9 @@ from steptime.core.schema import (
     to_json,
 )
 from steptime.plan.repeat import repeat_command
+from steptime.store.columns import model_name
 from steptime.store.lookup import find
-from steptime.store.rows import full_row, model_name
+from steptime.store.rows import full_row
 
 MOST_ENTRIES = 5
 Pairs = list[tuple[str, Any]]

@@ -8,14 +8,15 @@ import json
 from collections.abc import Sequence
 
 from steptime.core.schema import OK
-from steptime.store.rows import COLUMNS, Row
+from steptime.store.columns import NAMES
+from steptime.store.rows import Row
 
 PSC_COLUMNS = ("mean_speed", "Mean_Time_Per_Step", "speed_uncertainty", "Speed_Jitter", "gpu_type", "num_gpu", "staged_from")
 
 
 def csv_text(rows: Sequence[Row]) -> str:
     """All index columns; a missing figure is an empty field."""
-    return _csv(COLUMNS, [[_field(row[c]) for c in COLUMNS] for row in rows])
+    return _csv(NAMES, [[_field(row[c]) for c in NAMES] for row in rows])
 
 
 def psc_text(rows: Sequence[Row]) -> str:

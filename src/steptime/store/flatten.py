@@ -6,36 +6,22 @@ many lines. So the types are mirrored as structs, and those parts are decoded on
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import typing
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
 import msgspec
 import numpy as np
 
-from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Allocation, Case, Machine, Printed, Record, Software, Source
-from steptime.store.rows import Row, row_of
-
-DIMENSIONS = (
-    "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data", "data_store",
-    "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas", "replica_batch",
-    "effective_batch", "threads", "optimizer", "origin",
-)  # fmt: skip
-"""columns that say what was run; with the labels they make a configuration"""
-TEXTS = ("id", "status", "verdict", "started", "sweep", "message", "job", "partition", "device_asked")
-FIGURES = (
-    "batch_time_ms", "throughput", "uncertainty", "jitter", "ci_low", "ci_high", "p50_ms", "p90_ms", "p95_ms", "p99_ms",
-    "limit_share", "peak_bytes", "queue_seconds", "staging_seconds",
-)  # fmt: skip
-
-ROW_TEXTS = tuple(name for name in TEXTS if name != "device_asked")
-"""those of the run itself; what device was asked for is the configuration's"""
+from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Case, Machine, Record, Software
+from steptime.store.columns import CONFIGURATION, FIGURES, RUN_TEXTS, speed_and_time
+from steptime.store.rows import Row
 
 RAW = ("case", "software", "machine")
 NULL = b"null"
-NAN = float("nan")
 PENDING = 2000
 """records of single files that are turned into columns at once"""
 
@@ -92,7 +78,7 @@ class Flattener:
         record.steps = record.profile = record.case = record.software = record.machine = None  # so as not to hold the files
         self._pending.add(record, code, file, 0)
         if len(self._pending.records) >= PENDING:
-            self._settle()
+            self._convert_pending()
         return ""
 
     def add_lines(self, content: bytes, file: str, offset: int, damaged_too: bool = False) -> list[str]:
@@ -110,9 +96,9 @@ class Flattener:
                     found.add(*outcome, file, offset)
                 offset += len(line)
         if damaged_too or not reasons:
-            self._settle()
+            self._convert_pending()
             self._pending = found
-            self._settle()
+            self._convert_pending()
         return reasons
 
     def _read_lines(self, content: bytes, file: str, offset: int) -> _Taken | None:
@@ -142,55 +128,31 @@ class Flattener:
 
     def _code(self, record: Any) -> int:
         """Records of one configuration mostly have the same bytes in it, and are then known without decoding them."""
-        source = record.source
-        places = (source.server, source.device, source.interconnect, source.runtime) if source else None
-        ran_on = record.allocation.ran_on if record.allocation else ""
-        batch = record.printed.effective_batch if record.printed and record.status == OK else None
-        key = (bytes(record.case), bytes(record.software), bytes(record.machine), record.origin, places, ran_on, batch)
+        key = (bytes(record.case), bytes(record.software), bytes(record.machine), *OTHERS_OF_CONFIGURATION(record))
         code = self._known.get(key)
         if code is None:
-            row = self._dimensions(record, places, ran_on, batch)
             code = self._known[key] = len(self.dimensions)
-            self.dimensions.append(row)
+            self.dimensions.append(self._configuration(record))
         return code
 
-    def _dimensions(self, record: Any, places: tuple[str, str, str, str] | None, ran_on: str, batch: int | None) -> Row:
-        whole = Record(
-            id="",
-            status=OK if batch else FAILURES[0],
-            printed=Printed(effective_batch=batch) if batch else None,
-            allocation=Allocation("", "", ran_on=ran_on) if ran_on else None,
-            case=self._case.decode(record.case),
-            started="",
-            origin=record.origin,
-            software=None if bytes(record.software) == NULL else self._software.decode(record.software),
-            machine=None if bytes(record.machine) == NULL else self._machine.decode(record.machine),
-            source=Source("", "", 0, "", *places) if places else None,
-        )
-        row = row_of(whole)
-        return {**{name: row[name] for name in DIMENSIONS}, "labels": row["labels"], "device_asked": row["device_asked"]}
+    def _configuration(self, record: Any) -> Row:
+        whole = copy.copy(record)
+        whole.case = self._case.decode(record.case)
+        whole.software = None if bytes(record.software) == NULL else self._software.decode(record.software)
+        whole.machine = None if bytes(record.machine) == NULL else self._machine.decode(record.machine)
+        return {column.name: column.of(whole) for column in CONFIGURATION}
 
-    def _settle(self) -> None:
+    def _convert_pending(self) -> None:
         """What was taken becomes columns."""
         taken, self._pending = self._once(self._pending), _Taken([], [], [], [])
         if not taken.records:
             return
-        records = taken.records
-        given = [r.allocation for r in records]
-        texts: dict[str, list[str | None]] = {
-            "id": [r.id for r in records],
-            "status": [r.status for r in records],
-            "verdict": [r.contention.verdict if r.contention else "" for r in records],
-            "started": [r.started for r in records],
-            "sweep": [r.sweep for r in records],
-            "message": [r.message for r in records],
-            "job": [g.job if g else None for g in given],
-            "partition": [g.partition if g else None for g in given],
-        }
         batches = [row["effective_batch"] for row in self.dimensions]
-        figures = np.array([_figures(r, batches[code]) for r, code in zip(records, taken.codes)], dtype=np.float64)
-        block = {name: np.array(values, dtype=object) for name, values in texts.items()}
-        block |= {name: figures[:, column] for column, name in enumerate(FIGURES)}
+        for record, code in zip(taken.records, taken.codes):
+            printed = record.printed
+            if printed is not None and (printed.mean_speed is None or printed.mean_seconds is None):
+                printed.mean_speed, printed.mean_seconds = speed_and_time(printed.mean_speed, printed.mean_seconds, batches[code])
+        block = _texts(taken.records) | _figures(taken.records)
         block |= {
             "code": np.array(taken.codes, dtype=np.int64),
             "file": np.array(taken.files, dtype=object),
@@ -214,10 +176,10 @@ class Flattener:
 
     def arrays(self) -> Block:
         """All rows for the database; a figure that is missing is NaN, which it turns into NULL."""
-        self._settle()
+        self._convert_pending()
         if not self._blocks:
-            objects = {name: np.array([], dtype=object) for name in (*ROW_TEXTS, "file")}
-            return objects | {name: np.array([], dtype=np.float64) for name in (*FIGURES, "code", "place")}
+            objects = {name: np.array([], dtype=object) for name in (*(c.name for c in RUN_TEXTS), "file")}
+            return objects | {name: np.array([], dtype=np.float64) for name in (*(c.name for c in FIGURES), "code", "place")}
         return {name: np.concatenate([block[name] for block in self._blocks]) for name in self._blocks[0]}
 
 
@@ -257,40 +219,50 @@ def _reason(record: Any) -> str:
 _FAILURES = frozenset(FAILURES)
 
 
-def _figures(record: Any, batch: int | None) -> tuple[float, ...]:
-    """In the order of FIGURES, NaN for what is missing; the batch is the configuration's effective one."""
-    queued = _or_nan(record.allocation.queue_seconds) if record.allocation else NAN
-    staged = record.staging.seconds if record.staging else NAN
-    if record.status != OK:
-        return (*_NO_FIGURES, queued, staged)
-    p = record.printed
-    if p is None:
-        s = record.summary
-        share = _or_nan(record.cost.limit_share) if record.cost else NAN
-        peak = record.resources.peak_bytes if record.resources else NAN
-        times = (s.p50_seconds * 1e3, s.p90_seconds * 1e3, s.p95_seconds * 1e3, s.p99_seconds * 1e3)
-        return (
-            *(s.mean_seconds * 1e3, s.mean_speed, s.uncertainty, s.jitter, s.ci_low, s.ci_high),
-            *(*times, share, peak, queued, staged),
-        )
-    seconds, speed = p.mean_seconds, p.mean_speed
-    if batch and seconds is None and speed:
-        seconds = batch / speed
-    if batch and speed is None and seconds:
-        speed = batch / seconds
-    return (
-        *(_milliseconds(seconds), _or_nan(speed), _or_nan(p.uncertainty), _or_nan(p.jitter), NAN, NAN),
-        *(_milliseconds(p.p50_seconds), _milliseconds(p.p90_seconds), _milliseconds(p.p95_seconds), _milliseconds(p.p99_seconds)),
-        *(NAN, _or_nan(p.peak_bytes), queued, staged),
-    )
+def _texts(records: Sequence[Any]) -> Block:
+    columns = zip(*map(TEXTS_OF, records))
+    return {column.name: np.array(values, dtype=object) for column, values in zip(RUN_TEXTS, columns)}
 
 
-_NO_FIGURES = (NAN,) * (len(FIGURES) - 2)
+def _figures(records: Sequence[Any]) -> Block:
+    """NaN for what is missing."""
+    good = np.fromiter((r.status == OK for r in records), bool, len(records))
+    printed = np.fromiter((r.printed is not None for r in records), bool, len(records))
+    found = {column.name: _numbers(values) for column, values in zip(FIGURES, zip(*map(FIGURES_OF, records)))}
+    if not good.all() or printed.any():
+        for column in FIGURES:
+            if column.measured:
+                found[column.name][~good | printed] = np.nan
+    if printed.any():
+        for column, values in zip(PRINTED, zip(*map(PRINTED_OF, records))):
+            found[column.name] = np.where(good & printed, _numbers(values), found[column.name])
+    for column in FIGURES:
+        if column.scale != 1.0:
+            found[column.name] *= column.scale
+    return found
 
 
-def _or_nan(value: float | None) -> float:
-    return NAN if value is None else value
+def _numbers(values: tuple[float | None, ...]) -> np.ndarray[Any, Any]:
+    if values.count(None) == len(values):
+        return np.full(len(values), np.nan)
+    known = [np.nan if v is None else v for v in values] if None in values else values
+    return np.fromiter(known, np.float64, len(values))
 
 
-def _milliseconds(seconds: float | None) -> float:
-    return NAN if seconds is None else seconds * 1e3
+def _reader(fields: Iterable[tuple[str, str | None]]) -> Callable[[Any], tuple[Any, ...]]:
+    """From a record to a tuple of fields at paths, each with what stands for it where the record lacks the part. Compiled, as
+    dataclasses are, since this runs for every record: calling a getter for each field takes twice as long."""
+    parts = [
+        f"{absent!r} if r.{path.partition('.')[0]} is None else r.{path}" if "." in path else f"r.{path}"
+        for path, absent in fields
+    ]
+    made: Callable[[Any], tuple[Any, ...]] = eval(f"lambda r: ({', '.join(parts)},)")
+    return made
+
+
+PRINTED = tuple(column for column in FIGURES if column.printed)
+TEXTS_OF = _reader((str(column.read), column.absent) for column in RUN_TEXTS)
+FIGURES_OF = _reader((str(column.read), None) for column in FIGURES)
+PRINTED_OF = _reader((f"printed.{column.printed}", None) for column in PRINTED)
+OTHERS_OF_CONFIGURATION = _reader(dict.fromkeys((path, None) for column in CONFIGURATION for path in column.depends))
+"""what a configuration depends on beside case, software and machine"""

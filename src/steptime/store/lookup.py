@@ -15,8 +15,9 @@ import msgspec
 
 from steptime.core.errors import StoreError, UnknownName, UsageError
 from steptime.core.schema import Record
+from steptime.store.columns import EXACT, LABELS, NAMES
 from steptime.store.files import Store
-from steptime.store.rows import COLUMNS, Row, Rows, read_rows
+from steptime.store.rows import Row, Rows, check_columns, read_rows
 
 if TYPE_CHECKING:
     from steptime.store.parquet_index import ParquetIndex
@@ -24,20 +25,11 @@ if TYPE_CHECKING:
 ENOUGH_ROWS = 3000
 ENOUGH_BYTES = 10_000_000
 """of record files, from which on an index is made for the next time"""
-EXACT = (
-    "id", "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data",
-    "data_store", "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas", "replica_batch",
-    "effective_batch", "threads", "optimizer", "status", "verdict", "origin", "started", "sweep", "message", "job", "partition",
-    "device_asked", "peak_bytes",
-)  # fmt: skip
-"""columns whose text is the same in the database as in Python: words and whole numbers"""
 
 
 def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Rows:
     """Rows with one of the wanted values in each column asked for; with `last`, only that many of the newest."""
-    for column in wanted:
-        if column not in COLUMNS:
-            raise UnknownName("column", column, COLUMNS)
+    check_columns(wanted)
     index = _indexed(store)
     if index is None:
         found = read_rows(store)
@@ -47,7 +39,7 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
     all_asked = len(asked) == len(wanted)
     newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
     order = f"ORDER BY file {newest.partition(' ')[0]}, place {newest}"
-    query = f"SELECT {', '.join(COLUMNS)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
+    query = f"SELECT {', '.join(NAMES)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
     made = _rows(_ask(index, query, {column: list(values) for column, values in asked.items()}))
     if newest:
         made.reverse()
@@ -56,15 +48,15 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
 
 
 def _rows(found: list[tuple[Any, ...]]) -> list[Row]:
-    labels = COLUMNS.index("labels")
+    labels = NAMES.index(LABELS)
     known: dict[str, dict[str, str]] = {}
     made = []
     for values in found:
-        row = dict(zip(COLUMNS, values, strict=True))
+        row = dict(zip(NAMES, values, strict=True))
         text = values[labels]
         if text not in known:
             known[text] = json.loads(text)
-        row["labels"] = known[text]
+        row[LABELS] = known[text]
         made.append(row)
     return made
 

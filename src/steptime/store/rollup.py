@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steptime.store import tables
-from steptime.store.flatten import DIMENSIONS, FIGURES
-from steptime.store.tables import DATA_TYPE, NUMBERS
+from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, MEASURES
+from steptime.store.tables import DATA_TYPE
 
 if TYPE_CHECKING:
     import duckdb
 
-MEASURES = tuple(f for f in FIGURES if f not in ("ci_low", "ci_high", "queue_seconds", "staging_seconds"))
 ROWS_AT_ONCE = 2_000_000
 """medians hold all values in memory"""
 
@@ -29,18 +28,18 @@ def text(column: str) -> str:
 
 def runs(source: str) -> str:
     """Rows as the guide sees them: what is not said is an empty text, a number that is not said is NULL."""
-    dimensions = ", ".join(d if d in NUMBERS else f"coalesce({d}, '') AS {d}" for d in DIMENSIONS)
+    dimensions = ", ".join(d if COLUMNS[d].kind == "number" else f"coalesce({d}, '') AS {d}" for d in CONFIGURING)
     return f"""
         SELECT config, id, file, place, labels, status, verdict, verdict = 'contended' AS contended, coalesce(sweep, '') AS sweep,
             coalesce(started, '') AS started, coalesce(started, '')[:10] AS date, {DATA_TYPE} AS data_type, {dimensions},
-            {", ".join(FIGURES)}
+            {", ".join(c.name for c in FIGURES)}
         FROM {source}"""
 
 
 def reduced(source: str, extra: Sequence[str] = ()) -> str:
     """Runs (as `runs` gives them) to rows of the rollup; `extra` columns make separate rows of their values."""
     keys = ["config", "status", "contended", *extra]
-    fixed = [d for d in (*DIMENSIONS, "data_type", "labels") if d not in extra]
+    fixed = [d for d in (*CONFIGURING, "data_type", "labels") if d not in extra]
     figures = [
         f"count({m}) AS {m}_n, min({m}) AS {m}_min, max({m}) AS {m}_max, avg({m}) AS {m}_mean, "
         f"median({m}) AS {m}_median, stddev_samp({m}) AS {m}_sd"

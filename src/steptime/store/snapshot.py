@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from steptime.store import rollup, tables
-from steptime.store.flatten import DIMENSIONS
+from steptime.store.columns import CONFIGURING, LABELS, NAMES
 from steptime.store.parquet_index import ParquetIndex
-from steptime.store.rows import COLUMNS, Row
+from steptime.store.rows import Row
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,17 +58,17 @@ class Snapshot:
         """Rows of a query on `rows` as `store.rows.row_of` makes them."""
         import json
 
-        columns = ", ".join(COLUMNS)
+        columns = ", ".join(NAMES)
         found = self.ask(f"SELECT {columns} FROM {query}", parameters)
-        labels = COLUMNS.index("labels")
-        return [dict(zip(COLUMNS, (*r[:labels], json.loads(r[labels]), *r[labels + 1 :]), strict=True)) for r in found]
+        labels = NAMES.index(LABELS)
+        return [dict(zip(NAMES, (*r[:labels], json.loads(r[labels]), *r[labels + 1 :]), strict=True)) for r in found]
 
 
 WORD_BITS = 63
 
 
 def _load(connection: duckdb.DuckDBPyConnection, source: str) -> dict[str, Bits]:
-    names = (*DIMENSIONS, "data_type")
+    names = (*CONFIGURING, "data_type")
     lists = ", ".join(f"list_sort(list(DISTINCT {rollup.text(d)})) AS {d}" for d in names)
     connection.execute(f"CREATE TABLE known AS SELECT {lists} FROM {source}")
     counts = connection.execute(f"SELECT {', '.join(f'len({d})' for d in names)} FROM known").fetchall()[0]

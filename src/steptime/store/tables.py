@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steptime.store.flatten import DIMENSIONS, FIGURES, ROW_TEXTS, Flattener
+from steptime.store import columns
+from steptime.store.columns import CONFIGURING, FIGURES, LABELS, RUN_TEXTS, Column
+from steptime.store.flatten import Flattener
 from steptime.store.rows import Row
 
 if TYPE_CHECKING:
     import duckdb
 
-NUMBERS = ("devices_per_node", "nodes", "replicas", "replica_batch", "effective_batch", "threads")
 SEPARATOR = "chr(31)"
-CONFIGURATION = f"md5(concat_ws({SEPARATOR}, {', '.join(f'coalesce({d}::VARCHAR, {chr(39) * 2})' for d in DIMENSIONS)}, labels))"
+CONFIGURATION = f"md5(concat_ws({SEPARATOR}, {', '.join(f'coalesce({d}::VARCHAR, {chr(39) * 2})' for d in CONFIGURING)}, labels))"
 """the same for runs of the same thing; everything that says what was run, labels included"""
 DATA_TYPE = "CASE WHEN coalesce(data_store, '') = '' THEN coalesce(data, '') ELSE concat(data, ' (', data_store, ')') END"
+STORED_CONFIGURATION: tuple[Column, ...] = tuple(c for c in columns.CONFIGURATION if c.name != LABELS)
 PARQUET = "(FORMAT parquet, COMPRESSION zstd)"
 
 
@@ -58,23 +60,22 @@ def write(connection: duckdb.DuckDBPyConnection, rows: Flattener, path: Path) ->
     """The rows as a segment; how many."""
     connection.register("new_rows", rows.arrays())
     connection.register("new_dimensions", _dimension_arrays(rows.dimensions))
-    figures = ", ".join(f"CASE WHEN isnan({f}) THEN NULL ELSE {f} END AS {f}" for f in FIGURES if f != "peak_bytes")
-    peak = "CASE WHEN isnan(peak_bytes) THEN NULL ELSE TRY_CAST(peak_bytes AS BIGINT) END AS peak_bytes"
-    texts = ", ".join(f"{t}::VARCHAR AS {t}" for t in ROW_TEXTS if t not in ("id", "started"))
-    dimensions = ", ".join(f"TRY_CAST({d} AS {'INTEGER' if d in NUMBERS else 'VARCHAR'}) AS {d}" for d in DIMENSIONS)
+    texts = ", ".join(f"{_text(c)} AS {c.name}" for c in RUN_TEXTS)
+    figures = ", ".join(
+        f"CASE WHEN isnan({f.name}) THEN NULL ELSE TRY_CAST({f.name} AS {f.sql}) END AS {f.name}" for f in FIGURES
+    )
+    configuration = ", ".join(f"TRY_CAST({c.name} AS {c.sql}) AS {c.name}" for c in STORED_CONFIGURATION)
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE what AS
-        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, shown::VARCHAR AS shown,
-                   device_asked::VARCHAR AS device_asked, {dimensions} FROM new_dimensions)
+        WITH d AS (SELECT code AS d_code, labels::VARCHAR AS labels, shown::VARCHAR AS shown, {configuration} FROM new_dimensions)
         SELECT * EXCLUDE (labels, shown), shown AS labels FROM (SELECT *, {CONFIGURATION} AS config FROM d)
         """
     )
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE fresh AS
-        SELECT code::INTEGER AS code, id::VARCHAR AS id, nullif(started::VARCHAR, '') AS started, file::VARCHAR AS file,
-            place::BIGINT AS place, {texts}, {figures}, {peak} FROM new_rows
+        SELECT code::INTEGER AS code, file::VARCHAR AS file, place::BIGINT AS place, {texts}, {figures} FROM new_rows
         """
     )
     connection.unregister("new_rows")
@@ -133,11 +134,16 @@ def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def _text(column: Column) -> str:
+    return f"{column.name}::VARCHAR" if column.blank else f"nullif({column.name}::VARCHAR, '')"
+
+
 def _dimension_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray[Any, Any]]:
     """As text, so that a column without any value has a type too."""
     found: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
-    for name in (*DIMENSIONS, "device_asked"):
-        found[name] = np.array([None if row[name] is None else str(row[name]) for row in rows], dtype=object)
-    found["shown"] = np.array([json.dumps(row["labels"]) for row in rows], dtype=object)
-    found["labels"] = np.array([json.dumps(row["labels"], sort_keys=True) for row in rows], dtype=object)
+    for column in STORED_CONFIGURATION:
+        values = (row[column.name] for row in rows)
+        found[column.name] = np.array([None if value is None else str(value) for value in values], dtype=object)
+    found["shown"] = np.array([json.dumps(row[LABELS]) for row in rows], dtype=object)
+    found["labels"] = np.array([json.dumps(row[LABELS], sort_keys=True) for row in rows], dtype=object)
     return found

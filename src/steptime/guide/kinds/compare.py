@@ -21,12 +21,12 @@ from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.runs import record, unknown_run
 from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
 from steptime.guide.view.view import View
-from steptime.store.flatten import DIMENSIONS
+from steptime.store.columns import CONFIGURING
 from steptime.store.snapshot import Snapshot
 
 MOST_IDS = 20
 MOST_RUNS = 100_000
-KEYS = tuple(d for d in DIMENSIONS if d not in ("software",))
+KEYS = tuple(d for d in CONFIGURING if d not in ("software",))
 """what must be the same for two runs to be compared with each other, where both sides have several configurations"""
 WIDE = 4
 """ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
@@ -130,7 +130,7 @@ def _of_filters(snapshot: Snapshot, view: View, name: str, filters: Any) -> Grou
 
 
 def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Select) -> Group:
-    names = ("id", "config", "status", "verdict", "labels", *DIMENSIONS)
+    names = ("id", "config", "status", "verdict", "labels", *CONFIGURING)
     low, high = _ends(view.y)
     columns = ", ".join([*names, view.y, low, high])
     query = f"SELECT {columns} FROM runs WHERE {where} ORDER BY started DESC, id DESC LIMIT {MOST_RUNS}"

@@ -9,7 +9,7 @@ from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import TABLES, Kind, Table
 from steptime.guide.query.results import RunList
 from steptime.guide.view.view import View
-from steptime.store.rows import COLUMNS
+from steptime.store.columns import NAMES
 
 
 class RunsKind(Kind[RunList]):
@@ -26,7 +26,7 @@ class RunsKind(Kind[RunList]):
         return answer.rows
 
     def table(self, answer: RunList) -> Table:
-        return COLUMNS, [[row[name] for name in COLUMNS] for row in answer.rows]
+        return NAMES, [[row[name] for name in NAMES] for row in answer.rows]
 
 
 KIND = RunsKind()

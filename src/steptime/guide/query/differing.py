@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.store.flatten import DIMENSIONS
+from steptime.store.columns import CONFIGURING
 
 SECTIONS = (("configuration", "case"), ("software", "software"), ("hardware", "machine"))
 GROUP_SECTIONS = {
@@ -52,7 +52,7 @@ def between_records(records: Sequence[Record]) -> list[Differing]:
 def between_groups(groups: Sequence[Sequence[dict[str, Any]]]) -> list[Differing]:
     """Dimensions whose values are not the same on all sides."""
     found = []
-    for name in DIMENSIONS:
+    for name in CONFIGURING:
         values = [sorted({_text(row[name]) for row in group}) for group in groups]
         if any(v != values[0] for v in values):
             found.append(Differing(GROUP_SECTIONS.get(name, "configuration"), name, tuple(_few(v) for v in values)))

@@ -91,7 +91,7 @@ class Facet:
 class RunList:
     view: View
     rows: tuple[Row, ...]
-    """index columns (store.rows.COLUMNS), newest first"""
+    """index columns (store.columns.NAMES), newest first"""
     total: int
 
 

@@ -9,9 +9,9 @@ from steptime.core.schema import Record
 from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.results import Point, Result, RunList
 from steptime.guide.view.view import View
+from steptime.store.columns import NAMES
 from steptime.store.files import Store
 from steptime.store.lookup import read_at
-from steptime.store.rows import COLUMNS
 from steptime.store.snapshot import Snapshot
 
 MOST_RUNS = 1000
@@ -74,4 +74,4 @@ def unknown_run(snapshot: Snapshot, identity: str) -> UnknownRun:
 def columns(snapshot: Snapshot) -> dict[str, list[Any]]:
     """All index columns of all runs, oldest first, for a report that has no server to ask."""
     rows = snapshot.index_rows("rows ORDER BY started, id")
-    return {name: [row[name] for row in rows] for name in COLUMNS}
+    return {name: [row[name] for row in rows] for name in NAMES}

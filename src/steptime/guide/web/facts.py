@@ -11,7 +11,7 @@ from steptime.guide.kinds import compare, coverage, scaling
 from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warnings
 from steptime.guide.view import view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
-from steptime.store import flatten
+from steptime.store.columns import CONFIGURING
 
 
 def facts() -> dict[str, Any]:
@@ -19,7 +19,7 @@ def facts() -> dict[str, Any]:
         "dimensions": [asdict(d) for d in DIMENSIONS.values()],
         "measures": [asdict(m) for m in MEASURES.values()],
         "stored_measures": STORED_MEASURES,
-        "configuration": flatten.DIMENSIONS,
+        "configuration": CONFIGURING,
         "of_runs": filter_sql.RUN_COLUMNS,
         "matching": measure_sql.MATCHING,
         "growing": measure_sql.GROWING,
