@@ -15,8 +15,9 @@ from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind, Table
 from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
 from steptime.guide.query.points import UNKNOWN, main_status
-from steptime.guide.view.dimensions import NOT_RUN, STATUSES, dimension, in_order
+from steptime.guide.view.dimensions import NOT_RUN, dimension, in_order
 from steptime.guide.view.view import View
+from steptime.store.columns import STATUSES
 from steptime.store.snapshot import Snapshot
 
 ROWS = ("framework",)

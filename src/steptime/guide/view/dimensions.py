@@ -1,6 +1,6 @@
 """What may be asked of results: dimensions (what was varied) and measures (what was found).
 
-Names are those of the index columns, with these additions: `batch` is the replica batch under weak scaling and the
+The columns of a record (store/columns.py), with these additions: `batch` is the replica batch under weak scaling and the
 effective batch under strong scaling; `data_type` is data and where it lies; `date` is the day a run started;
 `label.NAME` is the label NAME. `dimension` and `measure` look a name up and are the only gate through which a name
 from outside reaches a query.
@@ -14,14 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, VERDICTS
+from steptime.store import columns
 
 LABEL_PREFIX = "label."
 LABEL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")
 PRICE_LABEL = "price_per_hour"
 """what an hour of everything a run used costs; makes the measure cost_per_million"""
 NOT_RUN = "not run"
-STATUSES = (OK, *FAILURES)
 
 
 @dataclass(frozen=True)
@@ -53,62 +52,43 @@ class Measure:
     """whether single runs have a confidence interval of it"""
 
 
-DIMENSIONS: dict[str, Dimension] = {
-    d.name: d
-    for d in (
-        Dimension("model", "model"),
-        Dimension("phase", "phase", order=PHASES),
-        Dimension("framework", "framework"),
-        Dimension("framework_version", "framework version"),
-        Dimension("backend", "backend"),
-        Dimension("software", "software"),
-        Dimension("runtime", "runtime"),
-        Dimension("precision", "precision", order=PRECISIONS),
-        Dimension("device", "device"),
-        Dimension("device_type", "device type", order=("cpu", "gpu")),
-        Dimension("replicas", "number of devices", "number"),
-        Dimension("devices_per_node", "devices per node", "number"),
-        Dimension("nodes", "nodes", "number"),
-        Dimension("interconnect", "interconnect"),
-        Dimension("server", "server"),
-        Dimension("batch", "batch size", "number"),
-        Dimension("replica_batch", "replica batch size", "number"),
-        Dimension("effective_batch", "effective batch size", "number"),
-        Dimension("threads", "threads", "number"),
-        Dimension("optimizer", "optimizer"),
-        Dimension("data", "data", order=("synthetic", "real")),
-        Dimension("data_store", "data store"),
-        Dimension("data_type", "data type"),
-        Dimension("origin", "origin"),
-        Dimension("status", "status", order=STATUSES, configures=False),
-        Dimension("verdict", "verdict", order=VERDICTS, configures=False),
-        Dimension("date", "date", "date", configures=False),
-        Dimension("sweep", "sweep", configures=False),
-    )
-}
-"""in the order in which they are offered"""
+OFFERED = (
+    "model", "phase", "framework", "framework_version", "backend", "software", "runtime", "precision", "device", "device_type",
+    "replicas", "devices_per_node", "nodes", "interconnect", "server", "batch", "replica_batch", "effective_batch", "threads",
+    "optimizer", "data", "data_store", "data_type", "origin", "status", "verdict", "date", "sweep",
+    "throughput", "batch_time_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms",
+)  # fmt: skip
+"""the order in which dimensions and measures are offered; those that are not here follow, as the table of columns has them"""
 
+
+def _offered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: OFFERED.index(name) if name in OFFERED else len(OFFERED))
+
+
+def _dimensions() -> dict[str, Dimension]:
+    stored = (Dimension(c.name, c.label, c.kind, c.order, c.configures) for c in columns.TABLE if c.dimension)
+    derived = (
+        Dimension("batch", "batch size", "number"),
+        Dimension("data_type", "data type"),
+        Dimension("date", "date", "date", configures=False),
+    )
+    known = {d.name: d for d in (*stored, *derived)}
+    return {name: known[name] for name in _offered(known)}
+
+
+DIMENSIONS = _dimensions()
+STORED_MEASURES = tuple(_offered(columns.MEASURES))
+"""columns of the index; the others are worked out from these"""
+_STORED = (columns.COLUMNS[name] for name in STORED_MEASURES)
 MEASURES: dict[str, Measure] = {
     m.name: m
     for m in (
-        Measure("throughput", "throughput", "samples/s", "higher", interval=True),
-        Measure("batch_time_ms", "batch time", "ms", "lower", interval=True),
-        Measure("p50_ms", "median batch time", "ms", "lower"),
-        Measure("p90_ms", "90th percentile of batch time", "ms", "lower"),
-        Measure("p95_ms", "95th percentile of batch time", "ms", "lower"),
-        Measure("p99_ms", "99th percentile of batch time", "ms", "lower"),
-        Measure("uncertainty", "uncertainty of throughput", "samples/s", "lower"),
-        Measure("jitter", "jitter of throughput", "samples/s", "lower"),
-        Measure("limit_share", "share of the machine's limit", "", "higher", "percent"),
-        Measure("peak_bytes", "peak memory", "bytes", "lower", "bytes"),
+        *(Measure(c.name, c.label, c.unit, c.better, c.form, c.interval) for c in _STORED),
         Measure("speedup", "speed-up over one device", "×", "higher", "ratio", interval=True),
         Measure("efficiency", "scaling efficiency", "", "higher", "percent", interval=True),
         Measure("cost_per_million", "cost per million samples", "price", "lower", interval=True),
     )
 }
-
-STORED_MEASURES = tuple(m for m in MEASURES if m not in ("speedup", "efficiency", "cost_per_million"))
-"""columns of the index; the others are worked out from these"""
 
 
 def dimension(name: str) -> Dimension:
