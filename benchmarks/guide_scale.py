@@ -62,7 +62,7 @@ def _segment_query(part: int) -> str:
             CASE WHEN luck < 0.02 THEN 'out_of_memory' ELSE 'ok' END AS status,
             CASE WHEN luck > 0.97 THEN 'contended' ELSE 'clean' END AS verdict,
             strftime(TIMESTAMP '2026-01-01' + to_days(({part} * 30 + j)::INTEGER), '%Y-%m-%dT00:00:00.000+00:00') AS started,
-            'sweep' || {part} AS sweep, '' AS message, 'records/2026/01/b.jsonl' AS file, 0::BIGINT AS place,
+            'sweep' || {part} AS sweep, '' AS message, 'records/2026/01/b.jsonl' AS file, 0::BIGINT AS byte_offset,
             NULL::VARCHAR AS job, NULL::VARCHAR AS partition, 'cuda' AS device_asked, NULL::DOUBLE AS queue_seconds,
             NULL::DOUBLE AS staging_seconds,
             * EXCLUDE (i, j, s, luck, speed),

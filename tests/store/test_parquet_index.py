@@ -2,12 +2,16 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from steptime.core.schema import Allocation, Case, Contention, Printed, Record, Software, Source, to_json
 from steptime.store import parquet_index as module
+from steptime.store import tables
 from steptime.store.files import Store
+from steptime.store.lookup import read_at
 from steptime.store.parquet_index import Manifest, ParquetIndex
 from steptime.store.rows import row_of
 from steptime.store.snapshot import Snapshot
@@ -172,9 +176,9 @@ def test_runs_behind_a_line_that_was_taken_out_are_still_found(store):
     path.write_bytes(b"".join([lines[0], b'{"torn\n', lines[1], lines[2]]))
     index = ParquetIndex(store)
     index.refresh()
-    for identity, place in Snapshot.of(index).ask("SELECT id, place FROM rows"):
+    for identity, byte_offset in Snapshot.of(index).ask("SELECT id, byte_offset FROM rows"):
         with open(path, "rb") as opened:
-            opened.seek(place)
+            opened.seek(byte_offset)
             assert f'"id":"{identity}"' in opened.readline().decode()
 
 
@@ -271,6 +275,29 @@ def test_an_index_of_another_format_or_with_lost_segments_is_built_anew(store):
         again = ParquetIndex(store)
         assert again.refresh()
         assert len(rows(again)) == len(RECORDS)
+
+
+FORMAT_BEFORE = 3774125948
+"""of indexes that called the byte offset `place`"""
+
+
+def test_an_index_that_an_earlier_steptime_wrote_is_built_anew_and_answers_the_same(store):
+    store.put_all(RECORDS)
+    index = ParquetIndex(store)
+    index.refresh()
+    answers = rows(index)
+    assert index.manifest.format != FORMAT_BEFORE
+    connection = tables.connect()
+    for path in map(Path, index.paths()):
+        renamed = f"SELECT * EXCLUDE (byte_offset), byte_offset AS place FROM {tables.files([str(path)])}"
+        tables.copy(connection, renamed, path)
+    manifest = store.root / "index" / "manifest.json"
+    manifest.write_bytes(msgspec.json.encode(msgspec.structs.replace(index.manifest, format=FORMAT_BEFORE)))
+    again = ParquetIndex(store)
+    assert again.refresh()
+    assert rows(again) == answers
+    (found,) = Snapshot.of(again).ask("SELECT file, byte_offset FROM rows WHERE id = 'told'")
+    assert read_at(store, "told", *found).id == "told"
 
 
 @pytest.mark.real

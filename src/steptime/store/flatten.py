@@ -114,8 +114,8 @@ class Flattener:
             codes = [self._code(record) for record in records]
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
-        places = np.concatenate(([0], ends[:-1] + 1)) + offset
-        return _Taken(records, codes, [file] * len(records), places.tolist())
+        byte_offsets = np.concatenate(([0], ends[:-1] + 1)) + offset
+        return _Taken(records, codes, [file] * len(records), byte_offsets.tolist())
 
     def _read(self, content: bytes) -> tuple[Any, int] | str:
         """The record and its configuration's number, or what is wrong with it."""
@@ -156,7 +156,7 @@ class Flattener:
         block |= {
             "code": np.array(taken.codes, dtype=np.int64),
             "file": np.array(taken.files, dtype=object),
-            "place": np.array(taken.places, dtype=np.int64),
+            "byte_offset": np.array(taken.byte_offsets, dtype=np.int64),
         }
         self._blocks.append(block)
 
@@ -166,12 +166,12 @@ class Flattener:
             self._ids |= ids
             return taken
         kept = _Taken([], [], [], [])
-        for record, code, file, place in zip(taken.records, taken.codes, taken.files, taken.places):
+        for record, code, file, byte_offset in zip(taken.records, taken.codes, taken.files, taken.byte_offsets):
             if record.id in self._ids:
                 self.repeated.add(file)
                 continue
             self._ids.add(record.id)
-            kept.add(record, code, file, place)
+            kept.add(record, code, file, byte_offset)
         return kept
 
     def arrays(self) -> Block:
@@ -179,7 +179,9 @@ class Flattener:
         self._convert_pending()
         if not self._blocks:
             objects = {name: np.array([], dtype=object) for name in (*(c.name for c in RUN_TEXTS), "file")}
-            return objects | {name: np.array([], dtype=np.float64) for name in (*(c.name for c in FIGURES), "code", "place")}
+            return objects | {
+                name: np.array([], dtype=np.float64) for name in (*(c.name for c in FIGURES), "code", "byte_offset")
+            }
         return {name: np.concatenate([block[name] for block in self._blocks]) for name in self._blocks[0]}
 
 
@@ -188,18 +190,18 @@ Block = dict[str, np.ndarray[Any, Any]]
 
 @dataclass(frozen=True)
 class _Taken:
-    """Records that were read, each with its configuration's number, its file and its place in it."""
+    """Records that were read, each with its configuration's number, its file and its byte offset there."""
 
     records: list[Any]
     codes: list[int]
     files: list[str]
-    places: list[int]
+    byte_offsets: list[int]
 
-    def add(self, record: Any, code: int, file: str, place: int) -> None:
+    def add(self, record: Any, code: int, file: str, byte_offset: int) -> None:
         self.records.append(record)
         self.codes.append(code)
         self.files.append(file)
-        self.places.append(place)
+        self.byte_offsets.append(byte_offset)
 
 
 def _sound(record: Any) -> bool:

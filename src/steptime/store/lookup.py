@@ -38,7 +38,7 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
     conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in asked]
     all_asked = len(asked) == len(wanted)
     newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
-    order = f"ORDER BY file {newest.partition(' ')[0]}, place {newest}"
+    order = f"ORDER BY file {newest.partition(' ')[0]}, byte_offset {newest}"
     query = f"SELECT {', '.join(NAMES)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
     made = _rows(_ask(index, query, {column: list(values) for column, values in asked.items()}))
     if newest:
@@ -67,27 +67,29 @@ def find(store: Store, name: str) -> Record:
     if index is None:
         return store.find(name)
     if name == "last":
-        single = "ORDER BY file LIKE '%.jsonl', file DESC, place DESC LIMIT 1"
-        found = _ask(index, f"SELECT id, file, place FROM rows {single}")
+        single = "ORDER BY file LIKE '%.jsonl', file DESC, byte_offset DESC LIMIT 1"
+        found = _ask(index, f"SELECT id, file, byte_offset FROM rows {single}")
     else:
-        found = _ask(index, "SELECT id, file, place FROM rows WHERE id = $name LIMIT 1", {"name": name})
+        found = _ask(index, "SELECT id, file, byte_offset FROM rows WHERE id = $name LIMIT 1", {"name": name})
     if not found:
         part = "starts_with(id, $name) OR ends_with(id, $name)"
-        found = _ask(index, f"SELECT id, file, place FROM rows WHERE {part} ORDER BY file, place LIMIT 6", {"name": name})
+        found = _ask(
+            index, f"SELECT id, file, byte_offset FROM rows WHERE {part} ORDER BY file, byte_offset LIMIT 6", {"name": name}
+        )
     if not found:
-        newest = _ask(index, "SELECT id FROM rows ORDER BY file DESC, place DESC LIMIT 5")
+        newest = _ask(index, "SELECT id FROM rows ORDER BY file DESC, byte_offset DESC LIMIT 5")
         raise UnknownName("record", name, [identity for (identity,) in newest])
     if len(found) > 1:
         raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in found[:5])}; give more of the id")
     return read_at(store, *found[0])
 
 
-def read_at(store: Store, identity: str, file: str, place: int) -> Record:
+def read_at(store: Store, identity: str, file: str, byte_offset: int) -> Record:
     """A record from where the index says it is."""
     path = store.root / file
     try:
         with open(path, "rb") as opened:
-            opened.seek(place)
+            opened.seek(byte_offset)
             content = opened.readline() if path.suffix == ".jsonl" else opened.read()
         whole = msgspec.json.decode(content, type=Record)
     except OSError as problem:

@@ -42,7 +42,7 @@ from steptime.store.process_pool import MOST_HANDS, outcomes
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = zlib.crc32(repr((3, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE])).encode())
+FORMAT = zlib.crc32(repr((4, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE])).encode())
 """another one, as other columns make it, has every older index built anew"""
 LEAST_SHARE, MOST_SHARE, SEVERAL_HANDS = 16 << 20, 192 << 20, 48 << 20
 """bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""

@@ -30,8 +30,9 @@ def runs(source: str) -> str:
     """Rows as the guide sees them: what is not said is an empty text, a number that is not said is NULL."""
     dimensions = ", ".join(d if COLUMNS[d].kind == "number" else f"coalesce({d}, '') AS {d}" for d in CONFIGURING)
     return f"""
-        SELECT config, id, file, place, labels, status, verdict, verdict = 'contended' AS contended, coalesce(sweep, '') AS sweep,
-            coalesce(started, '') AS started, coalesce(started, '')[:10] AS date, {DATA_TYPE} AS data_type, {dimensions},
+        SELECT config, id, file, byte_offset, labels, status, verdict, verdict = 'contended' AS contended,
+            coalesce(sweep, '') AS sweep, coalesce(started, '') AS started, coalesce(started, '')[:10] AS date,
+            {DATA_TYPE} AS data_type, {dimensions},
             {", ".join(c.name for c in FIGURES)}
         FROM {source}"""
 

@@ -75,7 +75,7 @@ def write(connection: duckdb.DuckDBPyConnection, rows: Flattener, path: Path) ->
     connection.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE fresh AS
-        SELECT code::INTEGER AS code, file::VARCHAR AS file, place::BIGINT AS place, {texts}, {figures} FROM new_rows
+        SELECT code::INTEGER AS code, file::VARCHAR AS file, byte_offset::BIGINT AS byte_offset, {texts}, {figures} FROM new_rows
         """
     )
     connection.unregister("new_rows")

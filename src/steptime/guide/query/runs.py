@@ -54,7 +54,7 @@ def rows_of(snapshot: Snapshot, runs: list[tuple[Any, ...]]) -> list[dict[str, A
 
 def record(snapshot: Snapshot, store: Store, identity: str) -> Record:
     """One run, complete. The id is looked up in the index, so it never becomes part of a path."""
-    rows = snapshot.ask("SELECT file, place FROM rows WHERE id = $id LIMIT 1", {"id": identity})
+    rows = snapshot.ask("SELECT file, byte_offset FROM rows WHERE id = $id LIMIT 1", {"id": identity})
     if not rows:
         raise unknown_run(snapshot, identity)
     return read_at(store, identity, *rows[0])
@@ -62,8 +62,11 @@ def record(snapshot: Snapshot, store: Store, identity: str) -> Record:
 
 def records(snapshot: Snapshot, store: Store, identities: list[str]) -> dict[str, Record]:
     """Those of these runs that exist, complete."""
-    query = "SELECT id, file, place FROM rows WHERE id IN (SELECT unnest($ids))"
-    return {identity: read_at(store, identity, file, place) for identity, file, place in snapshot.ask(query, {"ids": identities})}
+    query = "SELECT id, file, byte_offset FROM rows WHERE id IN (SELECT unnest($ids))"
+    return {
+        identity: read_at(store, identity, file, byte_offset)
+        for identity, file, byte_offset in snapshot.ask(query, {"ids": identities})
+    }
 
 
 def unknown_run(snapshot: Snapshot, identity: str) -> UnknownRun:
