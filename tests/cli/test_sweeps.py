@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from steptime.store.files import Store
+
 pytestmark = pytest.mark.usefixtures("known_machine")
 FAKE = ["-B", "fake", "--phase", "training"]
 
@@ -198,3 +200,23 @@ def _kill(pid):
 
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, 9)
+
+
+def test_no_verb_reads_the_whole_store_to_answer_for_a_sweep(inside, monkeypatch):
+    inside("run", "mlp", "-n", "1,2", *FAKE)
+    first, second = (row["id"] for row in inside("list", "--json").json)
+    (row,) = inside("status", "--json").json
+
+    def refuse(self):
+        raise AssertionError("every record was read")
+
+    monkeypatch.setattr(Store, "read", refuse)
+    assert "same case took before" in inside("run", "mlp", "-n", "1,2", *FAKE, "--dry-run").out
+    assert inside("status", "--json").json == [row]
+    assert inside("status", "--watch").code == 0
+    assert len(inside("resume", "--json").json) == 2
+    assert "going on with sweep" in inside("run", "mlp", "-n", "1,2", *FAKE, "--resume").err
+    assert inside("compare", first, second).code == 0
+    assert "not being run" in inside("cancel").err
+    assert "2 records are now in" in inside("archive", row["sweep"]).out
+    assert "2 records are back in" in inside("archive", "--restore", row["sweep"]).out

@@ -1,4 +1,3 @@
-import os
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import pytest
 
 from steptime.core.errors import StoreError, UnknownName, UsageError
 from steptime.core.schema import Case, Record
-from steptime.store.files import STALE_SECONDS, Store, new_id
+from steptime.store.files import Store, new_id
 
 
 def failed(identity=None, **changes):
@@ -131,17 +130,6 @@ def test_a_writer_killed_at_any_moment_leaves_whole_files_only(store):
     found, damaged = store.read()
     assert found
     assert damaged == []
-
-
-def test_what_dead_writers_left_is_collected_but_not_what_live_ones_write(store):
-    store.put(failed())
-    folder = store.paths()[0].parent
-    old, fresh = folder / ".old.json.1.tmp", folder / ".fresh.json.2.tmp"
-    for path in (old, fresh):
-        path.write_text("{")
-    os.utime(old, (1, time.time() - STALE_SECONDS - 10))
-    assert store.collect_orphans() == 1
-    assert fresh.exists()
 
 
 def test_a_store_that_cannot_be_written_says_so_before_anything_runs(tmp_path):

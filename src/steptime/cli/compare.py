@@ -62,6 +62,7 @@ def command(
 def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], contended: bool) -> Any:
     from steptime.guide.view import notation
     from steptime.guide.view.view import Series, View, checked
+    from steptime.store.lookup import find
 
     if len(sides) < 2:
         raise UsageError("compare takes two or more runs or filters; `steptime list` shows ids")
@@ -70,7 +71,7 @@ def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], 
         raise UsageError("compare takes either ids of runs or filters (DIMENSION=VALUE), not both at once")
     common = notation.canonical(pair for text in filters for pair in notation.filters_of(text))
     if not are_filters[0]:
-        runs = tuple(store.find(side).id for side in sides)
+        runs = tuple(find(store, side).id for side in sides)
         return checked(View(kind="compare", y=y, runs=runs, filters=common, contended=contended))
     series = tuple(
         Series.parse(side)

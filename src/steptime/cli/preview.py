@@ -17,6 +17,7 @@ from steptime.plan.finish import SCALARS
 from steptime.schedulers.request import Request, chunks, request_of, request_words
 from steptime.schedulers.site import Site
 from steptime.store.files import Store
+from steptime.store.record_search import records_like
 from steptime.store.rows import case_words
 
 FEW = 20
@@ -40,7 +41,8 @@ def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: 
     if len(cases) > FEW:
         rows = [(name, str(len(found)), _values(found)) for name, found in varied.items()]
         print("\n" + table(("varies", "values", "cases of each"), rows) + "\n")
-    for line in _closing(expansion, cases, Estimator(store.read()[0], describe().id)):
+    machine = describe()
+    for line in _closing(expansion, cases, Estimator(records_like(store, cases, machine.host), machine.id)):
         print(line)
     for line in _jobs(site, cases) if site else []:
         print(line)

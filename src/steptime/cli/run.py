@@ -14,7 +14,8 @@ from steptime.cli.places import asked_site, check_places, cores_of
 from steptime.core.errors import UsageError
 from steptime.core.schema import Case, case_key
 from steptime.schedulers.site import Site
-from steptime.store.files import Store, records_in
+from steptime.store.files import Store
+from steptime.store.record_search import records_of_sweep
 from steptime.sweep import live, state
 from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import best_of
@@ -123,5 +124,5 @@ def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, option
 
 def _interrupted(store: Store, sweep: Sweep) -> bool:
     """Some case has no record, and nobody is at work on it."""
-    best = best_of(records_in(store, sweep.id))
+    best = best_of(records_of_sweep(store, sweep.id))
     return any(case_key(case) not in best for case in sweep.cases) and not live.running(state.folder_of(store, sweep))

@@ -11,6 +11,7 @@ import click
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import duration, speed, table
 from steptime.core.errors import UnknownName
+from steptime.sweep.state import sweeps
 from steptime.sweep.status import Status, statuses
 
 HEADER = ("sweep", "plan", "state", "done", "failed", "contended", "waiting", "left", "now")
@@ -26,10 +27,9 @@ def command(sweep: str, watch: bool, as_json: bool, store_path: str | None) -> i
     """Show for each sweep, or for SWEEP: done, failed by kind, running with its live speed, waiting, time left."""
     store = open_store(store_path)
     while True:
-        known = statuses(store)
-        found = [s for s in known if sweep in s.sweep or sweep == s.name]
+        found = statuses(store, sweep)
         if sweep and not found:
-            raise UnknownName("sweep", sweep, [s.sweep for s in known])
+            raise UnknownName("sweep", sweep, [known.id for known in sweeps(store)])
         if watch and not as_json:
             click.clear()
         _print(found, as_json)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,9 +20,6 @@ import msgspec
 from steptime.core.atomic import write_bytes, write_text
 from steptime.core.errors import StoreError, UnknownName, UsageError
 from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Record, to_json
-
-STALE_SECONDS = 3600.0
-"""a temporary file this old was left by a writer that died"""
 
 
 @dataclass(frozen=True)
@@ -88,8 +85,18 @@ class Store:
 
     def paths(self) -> list[Path]:
         """All files of records, single ones (.json) and batches (.jsonl), oldest first."""
-        found = self.records_folder.glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.json*")
-        return sorted(path for path in found if path.suffix in (".json", ".jsonl"))
+        return [self.root / name for name in self.names()]
+
+    def names(self) -> list[str]:
+        """The same, relative to the store: all that is asked of the file system is what folders hold."""
+        years = [year for year in _listed(self.records_folder) if re.fullmatch("[0-9]{4}", year)]
+        months = [f"{year}/{m}" for year in years for m in _listed(self.records_folder / year) if re.fullmatch("[0-9]{2}", m)]
+        return [
+            f"records/{month}/{name}"
+            for month in months
+            for name in _listed(self.records_folder / month)
+            if name.endswith((".json", ".jsonl"))
+        ]
 
     def load(self, path: Path) -> tuple[list[Record], list[Damaged]]:
         """What one file holds. A damaged file, or a damaged line of a batch, goes into quarantine with its reason."""
@@ -101,14 +108,14 @@ class Store:
         except OSError as problem:
             return [], [Damaged(path, f"cannot be read: {problem.strerror}")]
         if path.suffix == ".json":
-            whole = _decode(decoder, content)
+            whole = decode(decoder, content)
             return ([whole], []) if isinstance(whole, Record) else ([], [self._quarantine(Damaged(path, whole))])
         return self._load_batch(decoder, path, content.splitlines(keepends=True))
 
     def _load_batch(
         self, decoder: msgspec.json.Decoder[Record], path: Path, lines: list[bytes]
     ) -> tuple[list[Record], list[Damaged]]:
-        outcomes = [_decode(decoder, line) for line in lines]
+        outcomes = [decode(decoder, line) for line in lines]
         records = [outcome for outcome in outcomes if isinstance(outcome, Record)]
         broken = [(number, outcome) for number, outcome in enumerate(outcomes) if isinstance(outcome, str)]
         if not broken:
@@ -191,14 +198,12 @@ class Store:
             return [Damaged(path, f"line {number + 1}: {reason}") for number, reason in broken]
         return found
 
-    def collect_orphans(self) -> int:
-        """Removes what writers that died left behind; how many."""
-        count, now = 0, time.time()
-        for path in self.records_folder.glob("*/*/.*.tmp"):
-            if now - path.stat().st_mtime > STALE_SECONDS:
-                path.unlink(missing_ok=True)
-                count += 1
-        return count
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 class _Identity(msgspec.Struct):
@@ -217,7 +222,7 @@ def _batch_ids(decoder: msgspec.json.Decoder[_Identity], path: Path) -> Iterator
             continue  # `load` says what is wrong with it
 
 
-def _decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | str:
+def decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | str:
     """The record, or what is wrong with it."""
     try:
         record = decoder.decode(content)
@@ -233,8 +238,3 @@ def _decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | s
 def new_id() -> str:
     """Sorts by time; unique among any number of writers."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-
-
-def records_in(store: Store, sweep: str) -> Iterator[Record]:
-    records, _ = store.read()
-    return (record for record in records if record.sweep == sweep)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from steptime.store import tables
-from steptime.store.flatten import Flattener
+
+if TYPE_CHECKING:
+    from steptime.store.flatten import Flattener
 
 BLOCK_BYTES = 1 << 19
 """read and decoded at once: more would not fit into a core's cache, and cost a fifth more"""
@@ -59,6 +62,8 @@ def cut(sizes: dict[str, int], most: int) -> list[tuple[Piece, ...]]:
 
 
 def take_in(root: Path, share: Share) -> Outcome:
+    from steptime.store.flatten import Flattener  # brings numpy, which a look into an index has no need of
+
     rows = Flattener()
     damaged = [(piece.file, reason) for piece in share.pieces for reason in _take(root, piece, rows, share.lenient)]
     if damaged and not share.lenient:

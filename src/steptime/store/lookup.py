@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,7 +40,7 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
     newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
     order = f"ORDER BY file {newest.partition(' ')[0]}, byte_offset {newest}"
     query = f"SELECT {', '.join(NAMES)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
-    made = _rows(_ask(index, query, {column: list(values) for column, values in asked.items()}))
+    made = _rows(ask(index, query, {column: list(values) for column, values in asked.items()}))
     if newest:
         made.reverse()
     kept = made if all_asked else Rows(made, ()).where(wanted)
@@ -68,16 +68,16 @@ def find(store: Store, name: str) -> Record:
         return store.find(name)
     if name == "last":
         single = "ORDER BY file LIKE '%.jsonl', file DESC, byte_offset DESC LIMIT 1"
-        found = _ask(index, f"SELECT id, file, byte_offset FROM rows {single}")
+        found = ask(index, f"SELECT id, file, byte_offset FROM rows {single}")
     else:
-        found = _ask(index, "SELECT id, file, byte_offset FROM rows WHERE id = $name LIMIT 1", {"name": name})
+        found = ask(index, "SELECT id, file, byte_offset FROM rows WHERE id = $name LIMIT 1", {"name": name})
     if not found:
         part = "starts_with(id, $name) OR ends_with(id, $name)"
-        found = _ask(
+        found = ask(
             index, f"SELECT id, file, byte_offset FROM rows WHERE {part} ORDER BY file, byte_offset LIMIT 6", {"name": name}
         )
     if not found:
-        newest = _ask(index, "SELECT id FROM rows ORDER BY file DESC, byte_offset DESC LIMIT 5")
+        newest = ask(index, "SELECT id FROM rows ORDER BY file DESC, byte_offset DESC LIMIT 5")
         raise UnknownName("record", name, [identity for (identity,) in newest])
     if len(found) > 1:
         raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in found[:5])}; give more of the id")
@@ -105,8 +105,8 @@ def _indexed(store: Store) -> ParquetIndex | None:
     """The index, up to date; None where reading the files is faster, or an index could not be kept."""
     if not os.access(store.root, os.W_OK):
         return None
-    known = _manifest_rows(store)
-    if known < ENOUGH_ROWS and (known or _bytes(store) < ENOUGH_BYTES):
+    known = manifest_rows(store)
+    if known < ENOUGH_ROWS and (known or not holds_much(store, store.names())):
         return None
     from steptime.store.parquet_index import ParquetIndex
 
@@ -125,7 +125,7 @@ class _Manifest(msgspec.Struct):
     segments: list[_Part] = []
 
 
-def _manifest_rows(store: Store) -> int:
+def manifest_rows(store: Store) -> int:
     try:
         manifest = msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
     except (OSError, msgspec.DecodeError):
@@ -133,17 +133,20 @@ def _manifest_rows(store: Store) -> int:
     return sum(part.rows for part in manifest.segments)
 
 
-def _bytes(store: Store) -> int:
+def holds_much(store: Store, names: Iterable[str]) -> bool:
+    """Whether it takes longer to read these record files than to ask an index."""
     total = 0
-    for path in store.records_folder.glob("[0-9][0-9][0-9][0-9]/[0-9][0-9]/*.json*"):
+    for name in names:
         try:
-            total += path.stat().st_size
+            total += os.stat(store.root / name).st_size
         except OSError:
             continue
-    return total
+        if total >= ENOUGH_BYTES:
+            return True
+    return False
 
 
-def _ask(index: ParquetIndex, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+def ask(index: ParquetIndex, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
     from steptime.store import tables
 
     connection = tables.connect()

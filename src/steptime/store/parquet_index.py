@@ -22,7 +22,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,6 @@ from steptime.core.machine.cpus import usable_threads
 from steptime.store import rollup, tables
 from steptime.store.columns import TABLE
 from steptime.store.files import Damaged, Store
-from steptime.store.flatten import Flattener
 from steptime.store.intake import Outcome, Share, cut, take_in
 from steptime.store.process_pool import MOST_HANDS, outcomes
 
@@ -110,6 +109,15 @@ class ParquetIndex:
     @property
     def rollup_path(self) -> str:
         return str(self.folder / f"{self.manifest.rollup}.rollup.parquet")
+
+    @property
+    def files(self) -> Collection[str]:
+        """The record files whose rows it has, relative to the store."""
+        return self._seen.keys()
+
+    def open(self) -> None:
+        """As it was written last, without a look at the record files."""
+        self._read_manifest()
 
     def refresh(self) -> bool:
         """Takes in what is new; whether the index differs from before."""
@@ -219,6 +227,8 @@ class ParquetIndex:
             stamps = {name: stamp for name in new if (stamp := _stamp(self.store.root / name))}
             shares, found = self._taken_in(stamps, lenient=True)
         if not shares and not kept:  # an empty one, so that there are columns to ask for
+            from steptime.store.flatten import Flattener
+
             empty = self._listed(Segment(secrets.token_hex(8), 0), {})
             tables.write(connection, Flattener(), self._path(empty))
             yield empty

@@ -9,15 +9,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from steptime.store import columns
 from steptime.store.columns import CONFIGURING, FIGURES, LABELS, RUN_TEXTS, Column
-from steptime.store.flatten import Flattener
 from steptime.store.rows import Row
 
 if TYPE_CHECKING:
     import duckdb
+    import numpy as np
+
+    from steptime.store.flatten import Flattener
 
 SEPARATOR = "chr(31)"
 CONFIGURATION = f"md5(concat_ws({SEPARATOR}, {', '.join(f'coalesce({d}::VARCHAR, {chr(39) * 2})' for d in CONFIGURING)}, labels))"
@@ -140,6 +140,8 @@ def _text(column: Column) -> str:
 
 def _dimension_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray[Any, Any]]:
     """As text, so that a column without any value has a type too."""
+    import numpy as np
+
     found: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
     for column in STORED_CONFIGURATION:
         values = (row[column.name] for row in rows)

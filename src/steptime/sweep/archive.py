@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.store.files import Store, records_in
+from steptime.store.files import Store
+from steptime.store.record_search import records_of_sweep
 from steptime.sweep.live import running
 from steptime.sweep.remote_status import jobs_of
 from steptime.sweep.state import Sweep, folder_of
@@ -18,7 +19,7 @@ def archive(store: Store, sweep: Sweep) -> tuple[Path, int]:
     if running(folder):
         raise UsageError(f"sweep {sweep.id} is being run; `steptime cancel {sweep.id}` first")
     if sweep.site:
-        jobs = jobs_of(store, sweep, {record.id for record in records_in(store, sweep.id)})
+        jobs = jobs_of(store, sweep, {record.id for record in records_of_sweep(store, sweep.id)})
         if jobs.active or "unknown" in jobs.states:
             raise UsageError(f"sweep {sweep.id} has jobs on {sweep.site}; `steptime cancel {sweep.id}` first")
     target = Store(store.root / "archived" / sweep.id)
@@ -45,8 +46,7 @@ def archived(store: Store) -> list[str]:
 
 
 def _move(source: Store, target: Store, sweep: str) -> int:
-    records, _ = source.read()
-    mine = {record.id for record in records if record.sweep == sweep}
+    mine = {record.id for record in records_of_sweep(source, sweep)}
     for path in source.paths():
         if path.stem in mine:
             place = target.records_folder / path.relative_to(source.records_folder)

@@ -6,13 +6,14 @@ import msgspec
 
 from steptime.core.schema import FailureCause, Job, Status
 from steptime.launch.local import Ending, failure, record_of
-from steptime.store.files import Store, records_in
+from steptime.store.files import Store
+from steptime.store.record_search import records_of_sweep
 from steptime.sweep.state import Sweep, folder_of
 
 
 def recover(store: Store, sweep: Sweep) -> None:
     """Stores what a controller that died could not: records that workers finished, and a note of those it left."""
-    stored = {record.id for record in records_in(store, sweep.id)}
+    stored = {record.id for record in records_of_sweep(store, sweep.id)}
     for path in folder_of(store, sweep).glob("*/job.json"):
         try:
             job = msgspec.json.decode(path.read_bytes(), type=Job)

@@ -21,7 +21,8 @@ from steptime.schedulers.outcomes import JobOutcomes
 from steptime.schedulers.scheduler import Full, NoAnswer, Refused, Scheduler
 from steptime.schedulers.site import Site
 from steptime.schedulers.submitter import Submitter
-from steptime.store.files import Store, new_id, records_in
+from steptime.store.files import Store, new_id
+from steptime.store.record_search import records_of_sweep
 from steptime.sweep.live import LiveFile, holding, running
 from steptime.sweep.run import Settings
 from steptime.sweep.state import Sweep, folder_of, site_of_sweep
@@ -109,14 +110,14 @@ class Remote:
 
     def _recall(self) -> None:
         """What was submitted before, by whomever."""
-        self._known = list(records_in(self.store, self.sweep.id))
+        self._known = records_of_sweep(self.store, self.sweep.id)
         stored = {record.id for record in self._known}
         for submission in self.journal.all():
             if self.journal.is_open(submission):
                 self._submitter.look_up(submission)
             self._outcomes.store_refusals(submission, stored)
             self._attempts += [t for t in self.journal.attempts(submission) if t.record_id not in stored]
-        self._known = list(records_in(self.store, self.sweep.id))
+        self._known = records_of_sweep(self.store, self.sweep.id)
 
     def _plan(self, cases: Sequence[Case]) -> list[Refusal]:
         """Puts cases into batches; those that the site cannot run are given back."""
@@ -244,7 +245,7 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], sched
     scheduler = scheduler or scheduler_of(site_of_sweep(store, sweep))
     folder = folder_of(store, sweep)
     journal = SubmissionJournal(folder)
-    stored = {record.id for record in records_in(store, sweep.id)}
+    stored = {record.id for record in records_of_sweep(store, sweep.id)}
     jobs = []
     with _in_words(folder):
         (folder / CANCELLED).touch()

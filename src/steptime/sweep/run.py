@@ -14,7 +14,8 @@ from steptime.launch.fork_server import ForkServers
 from steptime.launch.local import HEARTBEAT_SECONDS
 from steptime.launch.machine_lock import machine_lock
 from steptime.probe.prober import Prober
-from steptime.store.files import Store, new_id, records_in
+from steptime.store.files import Store, new_id
+from steptime.store.record_search import records_of_sweep
 from steptime.sweep.case import CaseLauncher
 from steptime.sweep.live import LiveFile, holding
 from steptime.sweep.recover import recover
@@ -46,7 +47,7 @@ def run_sweep(
     own = ForkServers(folder_of(store, sweep) / "fork-server")
     with contextlib.closing(own), holding(folder_of(store, sweep)):
         recover(store, sweep)
-        known = list(records_in(store, sweep.id))
+        known = records_of_sweep(store, sweep.id)
         best = best_of(known)
         launcher = CaseLauncher(
             store,

@@ -8,6 +8,7 @@ from typing import Any
 
 from steptime.core.schema import OK, Case, Record, case_key
 from steptime.store.files import Store
+from steptime.store.record_search import records_of_sweeps
 from steptime.sweep import live, remote_status
 from steptime.sweep.state import Sweep, folder_of, sweeps
 from steptime.sweep.verdicts import best_of, contended
@@ -33,13 +34,11 @@ class Status:
     """why they wait"""
 
 
-def statuses(store: Store) -> list[Status]:
-    """Oldest first."""
-    records, _ = store.read()
-    by_sweep: dict[str, list[Record]] = {}
-    for record in records:
-        by_sweep.setdefault(record.sweep, []).append(record)
-    return [status_of(store, sweep, by_sweep.get(sweep.id, [])) for sweep in sweeps(store)]
+def statuses(store: Store, name: str = "") -> list[Status]:
+    """Oldest first; of sweeps with that name, or with that in their id."""
+    chosen = [sweep for sweep in sweeps(store) if name in sweep.id or name == sweep.name]
+    records = records_of_sweeps(store, [sweep.id for sweep in chosen])
+    return [status_of(store, sweep, records[sweep.id]) for sweep in chosen]
 
 
 def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:

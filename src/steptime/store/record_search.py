@@ -1,0 +1,152 @@
+"""Whole records, of a sweep or like some cases, found without decoding the others.
+
+The index says where records are that it knows; files that it does not list are looked into one by one. So a record counts from
+the moment its file has its name, whoever wrote it (this process, a worker's last act on a cluster, an upload) and however
+recently: which files are new is decided by their names, not by time stamps, whose resolution is limited. A record file is never
+changed once it has its name, with one exception, damaged lines that are taken out of a batch; and files may be archived. Then
+a record is no longer where the index says, which is noticed when it is read, and the index is brought up to date.
+
+Nothing is written but the index, which is derived: a process that dies at any moment leaves the record files as they are.
+A small store, and one that has no index and cannot be written, is read file by file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from steptime.core.errors import StoreError
+from steptime.core.schema import Case, Record
+from steptime.store.files import Store, decode
+from steptime.store.lookup import ENOUGH_ROWS, ask, holds_much, manifest_rows, read_at
+
+if TYPE_CHECKING:
+    from steptime.store.parquet_index import ParquetIndex
+
+ATTEMPTS = 3
+"""how often records may move while they are read"""
+RUNS_OF_EACH = 8
+"""newest runs of a configuration that tell how long it takes"""
+Place = tuple[str, int]
+"""a file's name relative to the store, and the byte at which a record begins in it"""
+
+
+def records_of_sweep(store: Store, sweep: str) -> list[Record]:
+    return records_of_sweeps(store, [sweep])[sweep]
+
+
+def records_of_sweeps(store: Store, sweeps: Sequence[str]) -> dict[str, list[Record]]:
+    """For each sweep its records, each id once, in the order of their files, oldest first."""
+    found: dict[str, list[Record]] = {sweep: [] for sweep in sweeps}
+    condition = "sweep IN (SELECT unnest($sweeps))"
+    for record in _search(store, condition, {"sweeps": sweeps}, lambda brief: brief.sweep in found) if sweeps else []:
+        found[record.sweep].append(record)
+    return found
+
+
+def records_like(store: Store, cases: Iterable[Case], host: str) -> list[Record]:
+    """Of the same models, backends, phases and devices, measured on that host, oldest first. Of runs of one configuration the
+    index gives the newest."""
+    kinds = {(case.model, case.backend, case.phase, case.device) for case in cases}
+    condition = f"""server = $host
+        AND concat_ws(chr(31), split_part(model, '(', 1), backend, phase, device_asked) IN (SELECT unnest($kinds))
+        QUALIFY row_number() OVER (PARTITION BY config, status ORDER BY file DESC, byte_offset DESC) <= {RUNS_OF_EACH}"""
+
+    def is_like(brief: _Brief) -> bool:
+        case, machine = brief.case, brief.machine
+        return machine is not None and machine.host == host and (case.model, case.backend, case.phase, case.device) in kinds
+
+    return _search(store, condition, {"host": host, "kinds": [chr(31).join(kind) for kind in kinds]}, is_like)
+
+
+def _search(store: Store, condition: str, parameters: dict[str, Any], wanted: Callable[[_Brief], bool]) -> list[Record]:
+    index = _index(store)
+    placed = _indexed(store, index, condition, parameters) if index else {}
+    placed.update(_scanned(store, _not_in(store, index), wanted))
+    found: dict[str, Record] = {}
+    for _, record in sorted(placed.items(), key=lambda item: item[0]):
+        found.setdefault(record.id, record)
+    return list(found.values())
+
+
+def _index(store: Store) -> ParquetIndex | None:
+    """The index as it is, brought up to date if it lacks much; None where reading the files is faster."""
+    writable = os.access(store.root, os.W_OK)
+    if manifest_rows(store) < ENOUGH_ROWS and not (writable and holds_much(store, store.names())):
+        return None
+    from steptime.store.parquet_index import ParquetIndex
+
+    index = ParquetIndex(store)
+    index.open()
+    if writable and holds_much(store, _not_in(store, index)):
+        index.refresh()
+    return index if index.manifest.rollup else None
+
+
+def _not_in(store: Store, index: ParquetIndex | None) -> list[str]:
+    return [name for name in store.names() if index is None or name not in index.files]
+
+
+def _indexed(store: Store, index: ParquetIndex, condition: str, parameters: dict[str, Any]) -> dict[Place, Record]:
+    query = f"SELECT id, file, byte_offset FROM rows WHERE {condition}"
+    for attempt in range(ATTEMPTS):
+        try:
+            rows = ask(index, query, parameters)
+            return {(file, offset): read_at(store, identity, file, offset) for identity, file, offset in rows}
+        except StoreError:
+            if attempt == ATTEMPTS - 1:
+                raise
+            index.refresh()
+    raise AssertionError
+
+
+class _BriefCase(msgspec.Struct):
+    model: str = ""
+    backend: str = ""
+    phase: str = ""
+    device: str = ""
+
+
+class _BriefMachine(msgspec.Struct):
+    host: str = ""
+
+
+class _Brief(msgspec.Struct):
+    """As much of a record as says whether it counts."""
+
+    sweep: str = ""
+    case: _BriefCase = msgspec.field(default_factory=_BriefCase)
+    machine: _BriefMachine | None = None
+
+
+def _scanned(store: Store, names: Iterable[str], wanted: Callable[[_Brief], bool]) -> Iterator[tuple[Place, Record]]:
+    """Damaged files hold none; whoever reads all records puts them into quarantine."""
+    brief, whole = msgspec.json.Decoder(_Brief), msgspec.json.Decoder(Record)
+    for name in names:
+        for offset, content in _contents(store.root / name):
+            try:
+                if not wanted(brief.decode(content)):
+                    continue
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            record = decode(whole, content)
+            if isinstance(record, Record):
+                yield (name, offset), record
+
+
+def _contents(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return
+    if path.suffix == ".json":
+        yield 0, content
+        return
+    offset = 0
+    for line in content.splitlines(keepends=True):
+        yield offset, line
+        offset += len(line)
