@@ -17,7 +17,7 @@ import bench_guide
 from guide_scale import guide_scale
 from slurm_array import slurm_200
 from verbs_scale import LIMITS as VERB_LIMITS
-from verbs_scale import verbs_100000
+from verbs_scale import sweeps_100000, verbs_100000
 
 from steptime.core.backends.base import find
 from steptime.core.errors import SetupError
@@ -63,6 +63,7 @@ def main() -> int:
         loop_overhead_us,
         list_10000,
         verbs_100000,
+        sweeps_100000,
         plan_100000,
         guide_scale,
         bench_guide.guide_in_browser,

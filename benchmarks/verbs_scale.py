@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,11 @@ LIMITS = {
     "show_100000": (1.0, "at most"),
     "export_100000": (8.0, "at most"),
     "remove_of_100000": (1.0, "at most"),
+    "dry_run_100000_more": (0.5, "at most"),
+    "status_100000_more": (0.5, "at most"),
+    "compare_100000_more": (0.5, "at most"),
 }
+SWEEP = ["run", "mlp", "--backend", "null", "--phase", "training", "--batch", "8,16", "--max-seconds", "0.2"]
 
 
 def verbs_100000() -> Iterator[tuple[str, float, str]]:
@@ -48,8 +53,33 @@ def verbs_100000() -> Iterator[tuple[str, float, str]]:
         yield "remove_of_100000", time.perf_counter() - began, "s until the index is without a record that was taken away"
 
 
+def sweeps_100000() -> Iterator[tuple[str, float, str]]:
+    """What verbs take that answer for one sweep, or for a few runs, beside 100,000 records of others."""
+    with tempfile.TemporaryDirectory() as name:
+        large, small = Store(Path(name) / "large"), Store(Path(name) / "small")
+        fill(large, RECORDS)
+        for store in (large, small):
+            for identity in ("one", "other"):
+                store.put(Record(identity, "crash", Case("mlp", "null", 8), "2026-01-01T00:00:00.000+00:00"))
+            _seconds(store, SWEEP)
+            _seconds(store, ["compare", "one", "other"])
+        time.sleep(SETTLED_SECONDS)
+        for verb, words in (
+            ("dry_run", ["run", "resnet50,vgg16", "--backend", "pytorch", "--batch", "8,32", "--dry-run"]),
+            ("status", ["status"]),
+            ("compare", ["compare", "one", "other"]),
+        ):
+            pairs = [(_seconds(large, words), _seconds(small, words)) for _ in range(5)]
+            much, little = (statistics.median(times) for times in zip(*pairs, strict=True))
+            yield (
+                f"{verb}_100000_more",
+                much - little,
+                f"s more than in a store of 4 records; {much:.2f} and {little:.2f} s, median of 5",
+            )
+
+
 def _median(store: Store, words: Sequence[str]) -> float:
-    return sorted(_seconds(store, words) for _ in range(3))[1]
+    return statistics.median(_seconds(store, words) for _ in range(3))
 
 
 def _seconds(store: Store, words: Sequence[str]) -> float:
@@ -59,5 +89,5 @@ def _seconds(store: Store, words: Sequence[str]) -> float:
 
 
 if __name__ == "__main__":
-    for figure in verbs_100000():
+    for figure in (*verbs_100000(), *sweeps_100000()):
         print(*figure)
