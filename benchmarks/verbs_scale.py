@@ -15,7 +15,7 @@ from bench_guide import fill
 
 from steptime.core.schema import Case, Record
 from steptime.store.files import Store
-from steptime.store.parquet_index import SETTLED_SECONDS, ParquetIndex
+from steptime.store.parquet_index import TIMESTAMP_MARGIN_SECONDS, ParquetIndex
 
 STEPTIME = Path(sys.executable).with_name("steptime")
 RECORDS = 100_000
@@ -37,7 +37,7 @@ def verbs_100000() -> Iterator[tuple[str, float, str]]:
         fill(store, RECORDS)
         extra = store.put(Record("extra", "crash", Case("mlp", "null", 8), "2026-01-01T00:00:00.000+00:00"))
         first = _seconds(store, ["list", "--last", "20"])
-        time.sleep(SETTLED_SECONDS)
+        time.sleep(TIMESTAMP_MARGIN_SECONDS)
         _seconds(store, ["list", "--last", "20"])
         filtered = ["list", "--last", "20", "--where", "model=gpt2"]
         words = f"s for the newest 20 of one model, median of 3; {first:.1f} s the first time, which makes the index"
@@ -63,7 +63,7 @@ def sweeps_100000() -> Iterator[tuple[str, float, str]]:
                 store.put(Record(identity, "crash", Case("mlp", "null", 8), "2026-01-01T00:00:00.000+00:00"))
             _seconds(store, SWEEP)
             _seconds(store, ["compare", "one", "other"])
-        time.sleep(SETTLED_SECONDS)
+        time.sleep(TIMESTAMP_MARGIN_SECONDS)
         for verb, words in (
             ("dry_run", ["run", "resnet50,vgg16", "--backend", "pytorch", "--batch", "8,32", "--dry-run"]),
             ("status", ["status"]),

@@ -83,7 +83,7 @@ def test_few_records_are_read_without_an_index(store):
 def test_an_index_is_made_when_there_is_much_and_then_not_looked_through_again(store, monkeypatch):
     monkeypatch.setattr(lookup, "ENOUGH_BYTES", 1)
     monkeypatch.setattr(lookup, "ENOUGH_ROWS", 1)
-    monkeypatch.setattr("steptime.store.parquet_index.SETTLED_SECONDS", -3600.0)
+    monkeypatch.setattr("steptime.store.parquet_index.TIMESTAMP_MARGIN_SECONDS", -3600.0)
     count = len(lookup.rows(store, {}).rows)
     taken = files_taken(monkeypatch)
     looked = []

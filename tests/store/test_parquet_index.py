@@ -66,9 +66,9 @@ def files_taken(monkeypatch):
     taken = []
     original = module.outcomes
 
-    def noted(do, shares, hands):
+    def noted(do, shares, processes):
         taken.extend(piece.file for share in shares for piece in share.pieces)
-        return original(do, shares, hands)
+        return original(do, shares, processes)
 
     monkeypatch.setattr(module, "outcomes", noted)
     return taken
@@ -207,7 +207,7 @@ def test_processes_beside_this_one_give_the_same_index_and_are_not_missed(store,
     alone = rows(one)
     monkeypatch.setattr(module, "LEAST_SHARE", 20_000)
     monkeypatch.setattr(module, "MOST_SHARE", 20_000)
-    monkeypatch.setattr(module, "SEVERAL_HANDS", 1)
+    monkeypatch.setattr(module, "PARALLEL_BYTES", 1)
     monkeypatch.setattr(module, "usable_threads", lambda: 3)
     if helper == "gone":
         monkeypatch.setattr(sys, "executable", "/nonexistent/python")

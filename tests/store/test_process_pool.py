@@ -44,12 +44,12 @@ def importable(monkeypatch):
 
 # Long enough for a process to start on a busy machine.
 @pytest.mark.slow
-@pytest.mark.parametrize(("hands", "count"), [(1, 10), (2, 100), (4, 100)])
-def test_outcomes_come_in_order_whoever_found_them(hands, count):
-    found = list(outcomes(slowly, range(count), hands))
+@pytest.mark.parametrize(("processes", "count"), [(1, 10), (2, 100), (4, 100)])
+def test_outcomes_come_in_order_whoever_found_them(processes, count):
+    found = list(outcomes(slowly, range(count), processes))
     assert [square for square, _ in found] == [number * number for number in range(count)]
     processes = {pid for _, pid in found}
-    assert os.getpid() in processes and (len(processes) > 1) == (hands > 1)
+    assert os.getpid() in processes and (len(processes) > 1) == (processes > 1)
 
 
 def test_what_a_process_dies_of_is_done_here():

@@ -13,7 +13,7 @@ import msgspec
 from steptime.core.errors import UsageError
 from steptime.importing.recognise import Importer, Outcome, load_all, read
 from steptime.store.files import Store
-from steptime.store.process_pool import MOST_HANDS, outcomes
+from steptime.store.process_pool import MOST_PROCESSES, outcomes
 from steptime.store.rows import Row, row_of
 
 PARALLEL_FROM = 64
@@ -103,7 +103,7 @@ def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: 
         return
     load_all()
     shares = [paths[start : start + 32] for start in range(0, len(paths), 32)]
-    for found in outcomes(partial(_read_all, rows=rows), shares, min(processes, MOST_HANDS)):
+    for found in outcomes(partial(_read_all, rows=rows), shares, min(processes, MOST_PROCESSES)):
         yield from found
 
 

@@ -34,16 +34,16 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
     if index is None:
         found = read_rows(store)
         return Rows(found.where(wanted)[-last if last > 0 else 0 :], found.damaged)
-    asked = {column: values for column, values in wanted.items() if column in EXACT}
-    conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in asked]
-    all_asked = len(asked) == len(wanted)
-    newest = f"DESC LIMIT {last}" if last > 0 and all_asked else ""
+    exact = {column: values for column, values in wanted.items() if column in EXACT}
+    conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in exact]
+    all_exact = len(exact) == len(wanted)
+    newest = f"DESC LIMIT {last}" if last > 0 and all_exact else ""
     order = f"ORDER BY file {newest.partition(' ')[0]}, byte_offset {newest}"
     query = f"SELECT {', '.join(NAMES)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
-    made = _rows(ask(index, query, {column: list(values) for column, values in asked.items()}))
+    made = _rows(ask(index, query, {column: list(values) for column, values in exact.items()}))
     if newest:
         made.reverse()
-    kept = made if all_asked else Rows(made, ()).where(wanted)
+    kept = made if all_exact else Rows(made, ()).where(wanted)
     return Rows(kept[-last if last > 0 else 0 :], index.damaged)
 
 

@@ -6,9 +6,9 @@
                 c3d4.rollup.parquet
                 folders.json      when the folders of records had changed last, so that they need not be looked through
 
-Only new files are parsed; when files are taken away, the segments that had their rows are written anew. Writers take
-turns by a lock; should two ever write at once, the manifest of one wins and the files of the other are read again at the
-next look: nothing is counted twice. Readers need no lock: what a manifest names is never changed, and is removed only when
+Only new files are parsed; when files are removed, the segments that had their rows are written anew. A lock lets one process
+write at a time; should two ever write at once, the manifest of one wins and the files of the other are read again at the
+next refresh: nothing is counted twice. Readers need no lock: what a manifest names is never changed, and is removed only when
 it has been out of use for a while. A store that cannot be written is indexed in a private folder.
 """
 
@@ -36,20 +36,20 @@ from steptime.store import rollup, tables
 from steptime.store.columns import TABLE
 from steptime.store.files import Damaged, Store
 from steptime.store.intake import Outcome, Share, cut, take_in
-from steptime.store.process_pool import MOST_HANDS, outcomes
+from steptime.store.process_pool import MOST_PROCESSES, outcomes
 
 if TYPE_CHECKING:
     import duckdb
 
 FORMAT = zlib.crc32(repr((4, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE])).encode())
 """another one, as other columns make it, has every older index built anew"""
-LEAST_SHARE, MOST_SHARE, SEVERAL_HANDS = 16 << 20, 192 << 20, 48 << 20
+LEAST_SHARE, MOST_SHARE, PARALLEL_BYTES = 16 << 20, 192 << 20, 48 << 20
 """bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""
 SMALL, MOST_SMALL = 50_000, 8
 """segments of fewer rows are merged when there are more of them than this"""
 LOCK_SECONDS = 60.0
 RETIRED_SECONDS = 3600.0
-SETTLED_SECONDS = 2.0
+TIMESTAMP_MARGIN_SECONDS = 2.0
 """a folder that changed more recently may change again without its time of change showing it"""
 
 Stamp = tuple[int, int]
@@ -127,13 +127,13 @@ class ParquetIndex:
         if before.rollup and now == self._folders:
             return False
         looked = time.time_ns()
-        with self._turn():
+        with self._write_lock():
             self._read_manifest()
             noted = self._noted_folders()
             if now != noted or not self.manifest.rollup:
                 self._catch_up()
-        settled = looked - int(SETTLED_SECONDS * 1e9)
-        self._folders = now if all(t < settled for t in now.values()) else {}
+        certain = looked - int(TIMESTAMP_MARGIN_SECONDS * 1e9)
+        self._folders = now if all(t < certain for t in now.values()) else {}
         if self._folders and self._folders != noted:
             note = Folders(self.manifest.rollup, self._folders)
             write_bytes(self.folder / "folders.json", msgspec.json.encode(note))
@@ -156,8 +156,8 @@ class ParquetIndex:
         return found
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """One writer at a time; where the folder or the lock is not to be had, a folder of our own."""
+    def _write_lock(self) -> Iterator[None]:
+        """One writer at a time. Where the folder cannot be written or the lock is not released, a private folder is used."""
         lock = None
         if self._private is None:
             try:
@@ -247,11 +247,11 @@ class ParquetIndex:
 
     def _taken_in(self, stamps: dict[str, Stamp], lenient: bool) -> tuple[list[Share], list[Outcome]]:
         total = sum(size for size, _ in stamps.values())
-        hands = min(usable_threads(), MOST_HANDS) if total >= SEVERAL_HANDS else 1
-        most = min(max(total // (3 * hands), LEAST_SHARE), MOST_SHARE)
+        processes = min(usable_threads(), MOST_PROCESSES) if total >= PARALLEL_BYTES else 1
+        most = min(max(total // (3 * processes), LEAST_SHARE), MOST_SHARE)
         parts = cut({name: size for name, (size, _) in stamps.items()}, most)
         shares = [Share(part, str(self.folder / f"{secrets.token_hex(8)}.parquet"), lenient) for part in parts]
-        return shares, list(outcomes(partial(take_in, self.store.root), shares, hands))
+        return shares, list(outcomes(partial(take_in, self.store.root), shares, processes))
 
     def _quarantine(self, reasons: dict[str, str]) -> None:
         """Damaged files and lines, as everywhere."""

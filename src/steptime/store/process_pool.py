@@ -1,6 +1,6 @@
-"""Work shared out to all cores. Decoding is Python, one core's work in one process, so others are started beside it.
+"""A pool of processes for decoding records, which keeps one core busy per process.
 
-They are programs of their own, not forks: whoever looks at a store may have threads, and Ctrl-C amid a fork is lost or locks up.
+The processes are started, not forked: a process that reads a store may have threads, and Ctrl-C amid a fork is lost or deadlocks.
 
 python -m steptime.store.process_pool        reads a function and then shares from stdin, pickled; answers each share on stdout
 """
@@ -17,22 +17,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-MOST_HANDS = 8
+MOST_PROCESSES = 8
 
 Share = TypeVar("Share")
 Outcome = TypeVar("Outcome")
 
 
-def outcomes(do: Callable[[Share], Outcome], shares: Sequence[Share], hands: int) -> Iterator[Outcome]:
-    """Of each share, in order, as soon as it is there; `do` is a module's function, or a partial of one.
+def outcomes(do: Callable[[Share], Outcome], shares: Sequence[Share], processes: int) -> Iterator[Outcome]:
+    """The outcome of each share, in order, as soon as it is known; `do` is a module's function, or a partial of one.
 
-    What a process beside this one does not answer is done here.
+    This process takes part in the work, and redoes the share of a worker process that dies.
     """
-    if hands < 2 or len(shares) < 2:
+    if processes < 2 or len(shares) < 2:
         yield from map(do, shares)
         return
     work = _Work(do, shares)
-    work.begin(hands - 1)
+    work.begin(processes - 1)
     try:
         for position in range(len(shares)):
             yield work.outcome(position)
@@ -41,49 +41,49 @@ def outcomes(do: Callable[[Share], Outcome], shares: Sequence[Share], hands: int
 
 
 class _Work(Generic[Share, Outcome]):
-    """What is done and what is not. Threads only talk to the processes beside; this process's own work is its main thread's."""
+    """Which shares are done. Threads only talk to the worker processes; this process works in its main thread."""
 
     def __init__(self, do: Callable[[Share], Outcome], shares: Sequence[Share]) -> None:
         self.do, self.shares = do, shares
         self._waiting = iter(range(len(shares)))
-        self._found: dict[int, Outcome] = {}
+        self._outcomes: dict[int, Outcome] = {}
         self._lost: set[int | None] = set()
         self._changed = threading.Condition()
         self._running: list[subprocess.Popen[bytes]] = []
         self._all_begun = self._over = False
 
-    def begin(self, helpers: int) -> None:
-        for _ in range(helpers):
+    def begin(self, workers: int) -> None:
+        for _ in range(workers):
             threading.Thread(target=self._ask, daemon=True).start()
 
     def end(self) -> None:
-        """Nobody begins another, and nobody waits for what is being done."""
+        """Starts no other share, and does not wait for those being worked on."""
         with self._changed:
             self._over = True
             for process in self._running:
                 process.kill()
 
     def outcome(self, position: int) -> Outcome:
-        """Does others while this one is being done elsewhere."""
+        """Works on other shares while a worker process has this one."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: position in self._found or position in self._lost or not self._all_begun)
-                if position in self._found:
-                    return self._found.pop(position)
+                self._changed.wait_for(lambda: position in self._outcomes or position in self._lost or not self._all_begun)
+                if position in self._outcomes:
+                    return self._outcomes.pop(position)
                 number = position if position in self._lost else self._next()
             if number is not None:
-                found = self.do(self.shares[number])
+                outcome = self.do(self.shares[number])
                 with self._changed:
-                    self._found[number] = found
+                    self._outcomes[number] = outcome
 
     def _next(self) -> int | None:
-        """The next that nobody has begun. With the condition held."""
+        """The next share that is not begun. The caller holds the condition."""
         number = None if self._over else next(self._waiting, None)
         self._all_begun = number is None
         return number
 
     def _ask(self) -> None:
-        """Has one process do shares until none is left; silent about a process that fails, whose share is done by who waits."""
+        """Gives shares to one worker process until none is left. If it fails, whoever waits for its share does that one."""
         command = [sys.executable, "-P", "-m", "steptime.store.process_pool"]
         number = None
         with contextlib.suppress(Exception):
@@ -95,9 +95,9 @@ class _Work(Generic[Share, Outcome]):
                 _send(running.stdin, self.do)
                 while number is not None:
                     _send(running.stdin, self.shares[number])
-                    found = pickle.load(running.stdout)
+                    outcome = pickle.load(running.stdout)
                     with self._changed:
-                        self._found[number] = found
+                        self._outcomes[number] = outcome
                         number = self._next()
                         self._changed.notify_all()
         with self._changed:
