@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import OK, Record
+from steptime.store.columns import COLUMNS, Column
 from steptime.store.rows import Row
 
 FIGURE = re.compile(r"[-±]?[\d.,]+(e[+-]?\d+)?%?( ([kMG]?B|s|min|h))?$|\d+(x\d+)+$|\d+/\d+$")
@@ -27,25 +28,26 @@ def _is_figure(cell: str) -> bool:
     return not cell or bool(FIGURE.match(cell))
 
 
-CASE_HEADER = ("model", "phase", "backend", "precision", "batch")
-RESULT_HEADER = (*CASE_HEADER, "samples/s", "± 95%", "jitter", "ms/step", "of limit", "memory", "verdict")
+CASE_COLUMNS = ("model", "phase", "backend", "precision", "effective_batch")
+FIGURE_COLUMNS = ("throughput", "ci_low", "jitter", "batch_time_ms", "limit_share", "peak_bytes")
+RESULT_HEADER = tuple(COLUMNS[name].title for name in (*CASE_COLUMNS, *FIGURE_COLUMNS, "verdict"))
 
 
 def result_cells(row: Row) -> list[str]:
     """One line of the table that `run` and `list` print."""
-    head = [row["model"], row["phase"] or "", row["backend"], row["precision"] or "", str(row["effective_batch"] or "")]
+    head = [str(row[name] or "") for name in CASE_COLUMNS]
     if row["status"] != OK:
-        return [*head, "", "", "", "", "", "", f"{row['status']}: {row['message']}"[:90]]
-    return [
-        *head,
-        speed(row["throughput"]),
-        f"{half_width(row):.1%}" if row["ci_low"] is not None else "",
-        speed(row["jitter"]),
-        "" if row["batch_time_ms"] is None else f"{row['batch_time_ms']:.4g}",
-        share(row["limit_share"]),
-        size(row["peak_bytes"]),
-        row["verdict"],
-    ]
+        return [*head, *([""] * len(FIGURE_COLUMNS)), f"{row['status']}: {row['message']}"[:90]]
+    return [*head, *(_figure(row, COLUMNS[name]) for name in FIGURE_COLUMNS), row["verdict"]]
+
+
+def _figure(row: Row, column: Column) -> str:
+    value = row[column.name]
+    if value is None:
+        return ""
+    if column.name == "ci_low":
+        return f"{half_width(row):.1%}"
+    return {"percent": share, "bytes": size}.get(column.form, speed if column.unit == "samples/s" else "{:.4g}".format)(value)
 
 
 def half_width(row: Row) -> float:

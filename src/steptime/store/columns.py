@@ -226,7 +226,7 @@ TABLE = (
     ),
     _figure("uncertainty", "uncertainty of throughput", "samples/s", "lower", "summary.uncertainty", "uncertainty"),
     _figure("jitter", "jitter of throughput", "samples/s", "lower", "summary.jitter", "jitter", heading="jitter"),
-    _figure("ci_low", "lower end of the interval of throughput", "samples/s", "", "summary.ci_low"),
+    _figure("ci_low", "lower end of the interval of throughput", "samples/s", "", "summary.ci_low", heading="± 95%"),
     _figure("ci_high", "upper end of the interval of throughput", "samples/s", "", "summary.ci_high"),
     _milliseconds("p50_ms", "median batch time", "lower", "p50_seconds"),
     _milliseconds("p90_ms", "90th percentile of batch time", "lower", "p90_seconds"),
