@@ -1,4 +1,4 @@
-"""Who follows CONTRIBUTING.md to add a backend, a model or an operator has one that works, in a copy of the sources."""
+"""Who follows CONTRIBUTING.md to add a backend, a model, an operator or a figure has one that works, in a copy of the sources."""
 
 import json
 import os
@@ -67,6 +67,43 @@ class Copy:
         return self.python("-m", "pytest", "-p", "no:cacheprovider", *arguments)
 
 
+FIGURE = """
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+from steptime.core.schema import Case, Record, Resources, Summary
+from steptime.guide.view.dimensions import MEASURES, STORED_MEASURES
+from steptime.guide.web.assets import text
+from steptime.guide.engine import Guide
+from steptime.guide.query.points import query
+from steptime.guide.view.view import View
+from steptime.store.export import csv_text
+from steptime.store.files import Store
+from steptime.store.parquet_index import ParquetIndex
+from steptime.store.rows import row_of
+from steptime.store.snapshot import Snapshot
+
+summary = Summary(9, 8, 0.1, 80.0, 1.0, 1.0, 0.95, 79.0, 81.0, "", 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
+resources = Resources(1, None, 1.0, 1.0, 1.0, 1.0, None, idle_seconds=0.25)
+record = Record("a", "ok", Case("mlp", "null", 8), "2026-01-01", summary=summary, resources=resources)
+store = Store(Path(sys.argv[1]))
+store.put(record)
+store.put(replace(record, id="b", resources=replace(resources, idle_seconds=None)))
+index = ParquetIndex(store)
+index.refresh()
+guide = Guide(store)
+guide.refresh()
+print(json.dumps({
+    "row": row_of(record)["idle_ms"],
+    "csv": "idle_ms" in csv_text([row_of(record)]).splitlines()[0].split(","),
+    "index": sorted(row["idle_ms"] or 0 for row in Snapshot.of(index).index_rows("rows")),
+    "measure": [MEASURES["idle_ms"].label, "idle_ms" in STORED_MEASURES],
+    "point": query(guide.snapshot, View.of(x="model", y="idle_ms")).points[0].value,
+    "page": '"idle time of the device in a step"' in text("facts.js"),
+}))
+"""
+
+
 @pytest.fixture
 def copy(tmp_path) -> Copy:
     return Copy(tmp_path / "copy")
@@ -93,3 +130,15 @@ def test_a_model_is_one_function_and_its_figures(copy):
 def test_an_operator_is_what_it_is_what_it_computes_and_an_entry_in_each_table(copy):
     copy.follow("Adding an operator")
     copy.pytest("tests/core/reference/test_gradients.py", "-k", "Negate or every_operator")
+
+
+def test_a_record_figure_is_a_field_and_a_line(copy, tmp_path):
+    copy.follow("Adding a record figure")
+    assert json.loads(copy.python("-c", FIGURE, str(tmp_path / "store"))) == {
+        "row": 250.0,
+        "csv": True,
+        "index": [0, 250.0],
+        "measure": ["idle time of the device in a step", True],
+        "point": 250.0,
+        "page": True,
+    }
