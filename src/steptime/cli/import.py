@@ -25,6 +25,7 @@ SHOWN = 20
 @click.option("--dry-run", is_flag=True, help="Say what would be imported; store nothing.")
 @click.option("--reference", is_flag=True, help="The published figures that come with steptime.")
 @click.option("--mapping", metavar="FILE", type=click.Path(path_type=Path), help="Read CSV or JSON by this mapping (TOML).")
+@click.option("--make-mapping", is_flag=True, help="Print a first mapping for a CSV or JSON file, with its guesses.")
 @click.option("--formats", is_flag=True, help="List the formats that are known.")
 @json_option
 @store_option
@@ -33,6 +34,7 @@ def command(
     dry_run: bool,
     reference: bool,
     mapping: Path | None,
+    make_mapping: bool,
     formats: bool,
     as_json: bool,
     store_path: str | None,
@@ -47,6 +49,8 @@ def command(
 
     if formats:
         return _print_formats(as_json)
+    if make_mapping:
+        return _print_mapping(paths)
     files = files_in([*([reference_file()] if reference else []), *paths])
     if not files:
         raise UsageError("nothing to import: give files or folders, or --reference")
@@ -59,6 +63,19 @@ def command(
     else:
         _print_text(report, dry_run)
     return 1 if report.refused else 0
+
+
+def _print_mapping(paths: tuple[Path, ...]) -> int:
+    from steptime.importing.foreign import File, Refused
+    from steptime.importing.guess_mapping import guess_mapping
+
+    if len(paths) != 1 or not paths[0].is_file():
+        raise UsageError("--make-mapping takes one file")
+    try:
+        print(guess_mapping(File(paths[0])), end="")
+    except (OSError, Refused) as problem:
+        raise UsageError(f"{paths[0]}: {problem}") from None
+    return 0
 
 
 def _print_json(report: Report, dry_run: bool) -> None:

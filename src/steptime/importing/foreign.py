@@ -96,7 +96,8 @@ class Entry:
     others: dict[str, float] = field(default_factory=dict)
     profile: Profile | None = None
     settings: dict[str, str] = field(default_factory=dict)
-    """what else changes the work: image_size, compile, layout, augmentation, unit, part, or any other name"""
+    """what else changes the work, by the names of Source.settings"""
+    labels: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 

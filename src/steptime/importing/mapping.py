@@ -1,11 +1,12 @@
 """Tables of any shape, by a small mapping file: which of their columns is which of ours.
 
 tool = "lab sheet"              # what `origin` will say
-rows = "results"                # JSON only: where the list is, if it is not the whole file
+rows = "results.runs"           # JSON only: where the list is, if it is neither the whole file nor the only list in it
 
-[columns]                       # our column = theirs; `a.b` reaches into JSON
+[columns]                       # our column = theirs; `a.b` and `a.0.b` reach into JSON
 model = "Network"
 throughput = "img/s"
+label.owner = "who"             # a label of your own
 
 [constants]                     # what the table does not say, for all of its rows
 framework = "pytorch"
@@ -18,14 +19,14 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.core.schema import FAILURES, OK
-from steptime.importing.foreign import Entry, File, Refused, number
-from steptime.importing.tables import Table, csv_table, json_table
+from steptime.core.schema import FAILURES, OK, SETTINGS
+from steptime.importing.foreign import Entry, File, Refused, number, rounding
+from steptime.importing.tables import Table, csv_table, json_lines, json_table
 
 WORDS = {
     "model": "model", "framework": "framework", "framework_version": "version", "phase": "phase", "precision": "precision",
@@ -40,7 +41,11 @@ COUNTS = {
 FIGURES = {"throughput": "speed", "uncertainty": "uncertainty", "jitter": "jitter"}
 MILLISECONDS = {"batch_time_ms": "seconds", "min_ms": "min_seconds", "max_ms": "max_seconds"}
 PERCENTILES = {"p50_ms": 50, "p90_ms": 90, "p95_ms": 95, "p99_ms": 99}
-COLUMNS = (*WORDS, *COUNTS, *FIGURES, *MILLISECONDS, *PERCENTILES)
+VARIANT = "variant"
+"""settings without a column of their own: `kernels=cudnn,build=pip`"""
+COLUMNS = (*WORDS, *SETTINGS, VARIANT, *COUNTS, *FIGURES, *MILLISECONDS, *PERCENTILES)
+LABEL = "label."
+"""before the name of a label"""
 KEYS = ("tool", "rows", "columns", "constants", "scale")
 
 
@@ -55,23 +60,48 @@ class Mapped:
         return True
 
     def entries(self, file: File) -> Iterator[Entry]:
-        table = self._table(file)
-        for line, row in table.rows:
-            found = {name: _reach(row, column) for name, column in self.columns.items()}
+        around = file.json if isinstance(file.json, dict) else {}
+        for line, row in self._table(file, around).rows:
+            theirs = {column: self._cell(row, around, column) for column in self.columns.values()}
+            values = {name: theirs[column] for name, column in self.columns.items() if theirs[column] not in (None, "")}
+            printed = rounding(*(values[name] for name in ("throughput", "batch_time_ms") if name in values))
             for name, factor in self.scale.items():
-                value = number(found.get(name))
-                found[name] = None if value is None else value * factor
-            theirs = {f"{column}": str(_reach(row, column)) for column in self.columns.values()}
-            yield entry_of(self.constants | {k: v for k, v in found.items() if v not in (None, "")}, line, theirs)
+                if name in values:
+                    values[name] = _figure(name, values[name], line) * factor
+            raw = {column: str(value) for column, value in theirs.items() if value is not None}
+            yield entry_of(self.constants | values, line, raw, printed)
 
-    def _table(self, file: File) -> Table:
-        table = _listed(file, self.rows) if self.rows else json_table(file) or csv_table(file)
-        if not table or not table.rows:
-            raise Refused("neither a CSV with names in its first line nor a list of JSON objects")
-        missing = [c for c in self.columns.values() if c not in table.columns and _reach(table.rows[0][1], c) is None]
-        if missing:
-            raise Refused(f"it has no column '{missing[0]}'; it has {', '.join(map(str, table.columns))[:300]}", 1)
-        return table
+    def _table(self, file: File, around: Mapping[str, Any]) -> Table:
+        """The first reading of the file in which every column is found."""
+        tables = [_listed(file, self.rows)] if self.rows else [t for t in _tables(file) if t.rows]
+        if not tables or not tables[0].rows:
+            raise Refused(
+                "neither a CSV with names in its first line nor JSON: an object, a list of objects, or one on every line"
+            )
+        missing = {id(table): self._missing(table, around) for table in tables}
+        chosen = next((table for table in tables if not missing[id(table)]), tables[-1])
+        if missing[id(chosen)]:
+            known = ", ".join(map(str, chosen.columns))[:300]
+            raise Refused(f"it has no column '{missing[id(chosen)][0]}'; it has {known}", 1)
+        return chosen
+
+    def _missing(self, table: Table, around: Mapping[str, Any]) -> list[str]:
+        return [
+            column
+            for column in self.columns.values()
+            if column not in table.columns and all(self._cell(row, around, column) is None for _, row in table.rows)
+        ]
+
+    def _cell(self, row: Mapping[str, Any], around: Mapping[str, Any], column: str) -> Any:
+        """Of the row, else of the object around the list: what is said once is true of all rows."""
+        value = reach(row, column)
+        return reach(around, column) if value is None else value
+
+
+def _tables(file: File) -> list[Table]:
+    """What the file may be meant as. An object that has every column by itself is one row, whatever lists are in it."""
+    alone = Table(list(file.json), [(1, file.json)]) if isinstance(file.json, dict) else None
+    return [table for table in (alone, json_lines(file), json_table(file), csv_table(file)) if table]
 
 
 def mapped_by(path: Path) -> Mapped:
@@ -85,10 +115,10 @@ def mapped_by(path: Path) -> Mapped:
     for key in found:
         if key not in KEYS:
             raise UnknownName("key in the mapping", key, KEYS)
-    columns, constants, scale = (_part(found, key) for key in ("columns", "constants", "scale"))
+    columns, constants, scale = (_with_labels(_part(found, key)) for key in ("columns", "constants", "scale"))
     for name in (*columns, *constants, *scale):
-        if name not in COLUMNS:
-            raise UnknownName("column in the mapping", name, COLUMNS)
+        if name not in COLUMNS and not name.startswith(LABEL):
+            raise UnknownName("column in the mapping", name, (*COLUMNS, f"{LABEL}NAME"))
     if not columns:
         raise UsageError(f"the mapping {path} has no [columns]")
     factors = {name: number(value) for name, value in scale.items()}
@@ -107,24 +137,39 @@ def _part(found: Mapping[str, Any], key: str) -> dict[str, Any]:
     return part
 
 
-def _listed(file: File, place: str) -> Table | None:
-    rows = _reach(file.json, place) if isinstance(file.json, dict) else None
+def _with_labels(part: dict[str, Any]) -> dict[str, Any]:
+    """`label.owner = ".."`, quoted or not, as `label.owner`."""
+    labels = part.get("label")
+    if not isinstance(labels, dict):
+        return part
+    flat = {name: value for name, value in part.items() if name != "label"}
+    return flat | {f"{LABEL}{name}": value for name, value in labels.items()}
+
+
+def _listed(file: File, place: str) -> Table:
+    rows = reach(file.json, place)
+    if isinstance(rows, dict):
+        rows = [rows]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Refused(f"there is no list of objects at '{place}'")
-    return Table(list(rows[0]) if rows else [], list(enumerate(rows, start=1)))
+    return Table(list(dict.fromkeys(name for row in rows for name in row)), list(enumerate(rows, start=1)))
 
 
-def _reach(row: Any, column: str) -> Any:
-    """The column of that name, else `a.b` as b within a."""
-    if isinstance(row, Mapping) and column in row:
+def reach(row: Any, column: str) -> Any:
+    """The column of that name, else `a.b` as b within a; a number is a place in a list. Names may have dots themselves."""
+    if isinstance(row, Sequence) and not isinstance(row, str):
+        row = {str(place): value for place, value in enumerate(row)}
+    if not isinstance(row, Mapping):
+        return None
+    if column in row:
         return row[column]
-    for part in column.split("."):
-        row = row.get(part) if isinstance(row, Mapping) else None
-    return row
+    ends = [place for place, character in enumerate(column) if character == "." and column[:place] in row]
+    reached = (reach(row[column[:end]], column[end + 1 :]) for end in reversed(ends))
+    return next((value for value in reached if value is not None), None)
 
 
-def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str]) -> Entry:
-    """By the names of our own columns."""
+def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str], printed: float = 0.0) -> Entry:
+    """By the names of our own columns; printed is the rounding of speed x time."""
     found: dict[str, Any] = {theirs: str(values[ours]) for ours, theirs in WORDS.items() if values.get(ours) not in (None, "")}
     found |= {theirs: _count(ours, values[ours], line) for ours, theirs in COUNTS.items() if values.get(ours) not in (None, "")}
     found |= {theirs: _figure(ours, values[ours], line) for ours, theirs in FIGURES.items() if values.get(ours) not in (None, "")}
@@ -134,13 +179,16 @@ def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str]) -> Entry
     percentiles = {
         p: _figure(ours, values[ours], line) / 1e3 for ours, p in PERCENTILES.items() if values.get(ours) not in (None, "")
     }
+    settings = {name: str(values[name]) for name in SETTINGS if values.get(name) not in (None, "")}
+    settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT) or "").split(",") if "=" in pair)
+    labels = {name.removeprefix(LABEL): str(value) for name, value in values.items() if name.startswith(LABEL)}
     if found.get("status", OK) not in (OK, *FAILURES):
         raise Refused(f"unknown status '{found['status']}'; known: {', '.join((OK, *FAILURES))}", line)
     if "batch" not in found and found.get("global_batch") and found.get("devices", 0) == found.get("nodes", 1) == 1:
         found["batch"] = found["global_batch"]
     if found.get("devices"):
         found.setdefault("nodes", 1)
-    return Entry(line=line, percentiles=percentiles, raw=raw, **found)
+    return Entry(line=line, percentiles=percentiles, raw=raw, rounding=printed, settings=settings, labels=labels, **found)
 
 
 def _figure(name: str, value: Any, line: int) -> float:

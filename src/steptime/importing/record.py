@@ -101,6 +101,7 @@ def _case(entry: Entry) -> Case:
         data=_words(entry.data),
         data_store=_words(entry.data_store) or ("dram" if entry.data == "synthetic" else ""),
         model_options={_words(key): _clean(v) if isinstance(v, str) else v for key, v in entry.model_options.items()},
+        labels={_words(key): _words(value) for key, value in entry.labels.items()},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +45,24 @@ def _rows(text: str, names: list[str], separator: str) -> Iterator[tuple[int, Ma
         if len(cells) == len(names) + 1:
             cells = cells[1:]
         yield reader.line_num, dict(zip(names, (cell.strip() for cell in cells), strict=False))
+
+
+def json_lines(file: File) -> Table | None:
+    """An object on every line, with the names of all of them."""
+    if file.head.lstrip()[:1] != "{":
+        return None
+    rows = []
+    for line, text in enumerate(file.lines, start=1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(row, dict):
+            return None
+        rows.append((line, row))
+    return Table(list(dict.fromkeys(name for _, row in rows for name in row)), rows)
 
 
 def json_table(file: File) -> Table | None:

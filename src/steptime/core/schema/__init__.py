@@ -36,6 +36,7 @@ from steptime.core.schema.enums import (
 from steptime.core.schema.machine import Accelerator, Machine, Software
 from steptime.core.schema.profile import Profile, ProfileEntry
 from steptime.core.schema.record import (
+    SETTINGS,
     Allocation,
     Contention,
     Cost,
@@ -57,6 +58,7 @@ __all__ = [
     "PHASES",
     "PRECISIONS",
     "SCHEMA_VERSION",
+    "SETTINGS",
     "VERDICTS",
     "Accelerator",
     "Allocation",

@@ -75,6 +75,10 @@ class Printed:
     """figures that have no field here, by the name that says their unit: accuracy, run_seconds, power_watts, ..."""
 
 
+SETTINGS = ("image_size", "compile", "layout", "augmentation", "unit", "part")
+"""settings that have a column of their own; the others share the column `variant`"""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where an imported record comes from, precisely enough to look it up again."""
@@ -93,7 +97,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     """what was corrected or concluded, and why"""
     settings: dict[str, str] = field(default_factory=dict)
-    """what else changes the work and has no field in the case: image_size, compile, layout, augmentation, unit, part, .."""
+    """what else changes the work and has no field in the case: those of SETTINGS, and any other by its name"""
 
 
 @dataclass(frozen=True)
