@@ -305,6 +305,66 @@ KINETO = json.dumps(
     }
 )
 
+LLAMA_ROW = {
+    "build_commit": "abc12345", "build_number": 5000, "cpu_info": "AMD Ryzen 7 7800X3D 8-Core Processor",
+    "gpu_info": "NVIDIA GeForce RTX 4080", "backends": "CUDA", "model_filename": "models/some-7b-q4_k_m.gguf",
+    "model_type": "some 7B Q4_K - Medium", "model_size": 4677120000, "model_n_params": 7615616512, "n_batch": 2048,
+    "n_ubatch": 512, "n_threads": 8, "type_k": "f16", "type_v": "f16", "n_gpu_layers": 99, "split_mode": "layer",
+    "flash_attn": False, "n_prompt": 512, "n_gen": 0, "n_depth": 0, "test_time": "2025-04-24T11:58:50Z", "avg_ns": 64000000,
+    "stddev_ns": 1000000, "avg_ts": 8000.0, "stddev_ts": 100.0, "samples_ns": [64000000] * 4, "samples_ts": [8000.0] * 4,
+}  # fmt: skip
+LLAMA_GENERATION = LLAMA_ROW | {"n_prompt": 0, "n_gen": 128, "avg_ns": 1000000000, "avg_ts": 128.0, "stddev_ts": 2.0}
+LLAMA = json.dumps([LLAMA_ROW, LLAMA_GENERATION], indent=2)
+LLAMA_LINES = "".join(json.dumps(row) + "\n" for row in (LLAMA_ROW, LLAMA_GENERATION))
+LLAMA_CSV = "".join(
+    ",".join(f'"{value}"' for name, value in row if not name.startswith("samples")) + "\n"
+    for row in (((name, name) for name in LLAMA_ROW), LLAMA_ROW.items(), LLAMA_GENERATION.items())
+).replace('"build_commit"', "build_commit")
+VLLM = json.dumps(
+    {
+        "date": "20250102-030405", "backend": "vllm", "model_id": "some-org/Some-8B", "tokenizer_id": "some-org/Some-8B",
+        "num_prompts": 100, "request_rate": "inf", "max_concurrency": 32, "duration": 50.0, "completed": 100,
+        "total_input_tokens": 102400, "total_output_tokens": 12800, "request_throughput": 2.0, "output_throughput": 256.0,
+        "total_token_throughput": 2304.0, "mean_ttft_ms": 120.0, "median_ttft_ms": 110.0, "p99_ttft_ms": 300.0,
+        "mean_tpot_ms": 20.0, "input_lens": [1024] * 3,
+    }
+)  # fmt: skip
+TORCHBENCH = (
+    "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,eager_peak_mem,dynamo_peak_mem\n"
+    "cuda,resnet50,32,1.5123,25.0,30.25,0.95,3.5,3.75\ncuda,hf_Bert,4,0.0,0.0,12.5,0.0,0.0,0.0\n"
+)
+PYTEST_BENCHMARK = json.dumps(
+    {
+        "machine_info": {"node": "box", "python_version": "3.12.3", "cpu": {"brand_raw": "Intel(R) Xeon(R) CPU @ 2.20GHz"}},
+        "commit_info": {"id": "abc"},
+        "benchmarks": [
+            {
+                "group": None, "name": "test_step[64-relu]", "fullname": "tests/test_a.py::test_step[64-relu]",
+                "params": {"width": 64, "kind": "relu"}, "extra_info": {},
+                "stats": {"min": 0.01, "max": 0.03, "mean": 0.02, "rounds": 50, "median": 0.019, "iterations": 1},
+            },
+            {
+                "group": "models", "name": "test_model", "fullname": "tests/test_a.py::test_model", "params": None,
+                "extra_info": {"model": "resnet18", "batch": 8, "framework": "pytorch", "phase": "inference"},
+                "stats": {"min": 0.09, "max": 0.2, "mean": 0.1, "rounds": 10, "median": 0.1, "iterations": 1},
+            },
+        ],
+        "datetime": "2025-01-02T03:04:05.000000+00:00", "version": "5.1.0",
+    }
+)  # fmt: skip
+ASV = json.dumps(
+    {
+        "commit_hash": "0123456789abcdef", "env_name": "virtualenv-py3.12", "date": 1735787045000, "python": "3.12", "version": 2,
+        "params": {"machine": "box", "cpu": "AMD EPYC 7B12", "arch": "x86_64", "num_cpu": "8", "ram": "32"},
+        "result_columns": ["result", "params", "version", "started_at", "duration", "stats_ci_99_a"],
+        "results": {
+            "suite.Conv.time_forward": [[0.25, None, 0.5, 1.0], [["'relu'", "'gelu'"], ["1", "8"]], "v", 1735787046000, 3.0, []],
+            "suite.Conv.peakmem_forward": [[1048576], [], "v", 1735787047000, 3.0, []],
+            "suite.time_failed": [None, [], "v", 1735787047000, 3.0, []],
+        },
+    }
+)  # fmt: skip
+
 
 def workbook(rows: list[list[str | float]], specs: list[list[str]], sheet: str = "Results FP32") -> bytes:
     """The smallest .xlsx that spreadsheets open."""
@@ -390,4 +450,11 @@ FILES: dict[str, bytes | str] = {
     "trace.json": KINETO,
     "trace.json.gz": gzip.compress(KINETO.encode()),
     "DeepBench_P100_train.xlsx": DEEPBENCH,
+    "llama.json": LLAMA,
+    "llama.jsonl": LLAMA_LINES,
+    "llama.csv": LLAMA_CSV,
+    "vllm.json": VLLM,
+    "inductor_torchbench_amp_training_cuda_performance.csv": TORCHBENCH,
+    "pytest.json": PYTEST_BENCHMARK,
+    "0123-virtualenv-py3.12.json": ASV,
 }

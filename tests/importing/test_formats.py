@@ -105,6 +105,34 @@ EXPECTED = [
          "device": "Tesla P100"},
         {"model": "lstm(hidden_units=512,n=16,timesteps=25)", "phase": "inference", "batch_time_ms": 1.5, "replica_batch": 16},
         {"phase": "training", "batch_time_ms": 4.0}]),
+    ("llama.json", "llama-bench", [
+        {"model": "some_7b_q4_k_medium", "framework": "llama.cpp", "phase": "inference", "device": "GeForce RTX 4080", "threads": 8,
+         "throughput": 8000.0, "batch_time_ms": None, "effective_batch": None, "started": "2025-04-24T11:58:50+00:00"},
+        {"throughput": 128.0, "batch_time_ms": None}]),
+    ("llama.jsonl", "llama-bench", [
+        {"model": "some_7b_q4_k_medium", "framework": "llama.cpp", "phase": "inference", "device": "GeForce RTX 4080", "threads": 8,
+         "throughput": 8000.0, "batch_time_ms": None, "effective_batch": None, "started": "2025-04-24T11:58:50+00:00"},
+        {"throughput": 128.0, "batch_time_ms": None}]),
+    ("llama.csv", "llama-bench", [
+        {"model": "some_7b_q4_k_medium", "framework": "llama.cpp", "phase": "inference", "device": "GeForce RTX 4080", "threads": 8,
+         "throughput": 8000.0, "batch_time_ms": None, "effective_batch": None, "started": "2025-04-24T11:58:50+00:00"},
+        {"throughput": 128.0, "batch_time_ms": None}]),
+    ("vllm.json", "vLLM serving", [
+        {"model": "some_8b", "framework": "vllm", "phase": "inference", "throughput": 2.0, "started": "2025-01-02T03:04:05+00:00"},
+        {"throughput": 256.0}, {"throughput": 2304.0}]),
+    ("inductor_torchbench_amp_training_cuda_performance.csv", "torchbench", [
+        {"model": "resnet50", "framework": "pytorch", "phase": "training", "precision": "mixed", "replica_batch": 32,
+         "batch_time_ms": 25.0, "throughput": 1280.0, "device_type": "gpu", "peak_bytes": 3_750_000_000},
+        {"model": "hf_bert", "status": "crash", "throughput": None}]),
+    ("pytest.json", "pytest-benchmark", [
+        {"model": "test_step(kind=relu,width=64)", "batch_time_ms": 20.0, "throughput": None, "p50_ms": 19.0, "server": "box",
+         "device": "Intel Xeon CPU @ 2.20GHz", "device_type": "cpu", "started": "2025-01-02T03:04:05+00:00"},
+        {"model": "resnet18", "framework": "pytorch", "phase": "inference", "replica_batch": 8, "throughput": 80.0}]),
+    ("0123-virtualenv-py3.12.json", "asv", [
+        {"model": "suite.conv.time_forward(parameter_1='relu',parameter_2=1)", "batch_time_ms": 250.0, "throughput": None},
+        {"model": "suite.conv.time_forward(parameter_1='gelu',parameter_2=1)", "batch_time_ms": 500.0},
+        {"model": "suite.conv.time_forward(parameter_1='gelu',parameter_2=8)", "batch_time_ms": 1000.0},
+        {"model": "suite.conv.peakmem_forward", "peak_bytes": 1048576, "batch_time_ms": None}]),
 ]  # fmt: skip
 
 
@@ -258,3 +286,36 @@ def test_the_same_words_in_utf16_and_with_windows_line_ends_are_read_the_same(sa
         (samples / "tf_cnn.log").write_bytes(content)
         (record,) = imported("tf_cnn.log").records
         assert (record.case, record.printed) == (plain.case, plain.printed)
+
+
+def test_prompt_and_generation_and_their_units_are_kept_apart(imported):
+    prompt, generation = imported("llama.json").records
+    assert (prompt.source.settings["part"], generation.source.settings["part"]) == ("prompt", "generation")
+    assert prompt.source.settings["unit"] == "tokens/s" and prompt.source.settings["prompt_tokens"] == "512"
+    assert prompt.printed.uncertainty == 50.0 and prompt.printed.others == {"test_seconds": 0.064}
+    served = [record.source.settings for record in imported("vllm.json").records]
+    assert [(settings["unit"], settings["part"]) for settings in served] == [
+        ("requests/s", "prompt and generation"),
+        ("tokens/s", "generation"),
+        ("tokens/s", "prompt and generation"),
+    ]
+    assert served[0]["concurrency"] == "32" and served[0]["prompt_tokens"] == "1024"
+    assert imported("vllm.json").records[0].printed.others["ttft_mean_seconds"] == 0.12
+
+
+def test_a_compiler_is_told_by_the_name_of_the_file(samples, imported):
+    plain = "inductor_torchbench_amp_training_cuda_performance.csv"
+    other = "inductor_no_cudagraphs_huggingface_bfloat16_inference_cpu_performance.csv"
+    (samples / plain).replace(samples / other)
+    record = imported(other).records[0]
+    assert record.source.settings == {"compile": "inductor_no_cudagraphs", "suite": "huggingface"}
+    assert (record.case.phase, record.case.precision) == ("inference", "bf16")
+
+
+def test_asvs_list_of_benchmarks_is_read_with_the_results(samples, imported):
+    import json
+
+    about = {"suite.Conv.peakmem_forward": {"code": "..", "unit": "bytes"}, "version": 2}
+    (samples / "benchmarks.json").write_text(json.dumps(about))
+    assert imported("benchmarks.json").side
+    assert imported("0123-virtualenv-py3.12.json").records[-1].printed.others == {"bytes": 1048576.0}

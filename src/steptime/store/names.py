@@ -85,6 +85,7 @@ FRAMEWORKS = {
     "neon": ("neon", "nervana"),
     "paddle": ("paddle", "paddlepaddle"),
     "bigdl": ("bigdl",),
+    "llama.cpp": ("llama.cpp",),
 }
 _FRAMEWORKS = {spelling: name for name, spellings in FRAMEWORKS.items() for spelling in spellings}
 
