@@ -90,12 +90,13 @@ def _print(answer: Any, size: int) -> None:
     from steptime.cli.printing import table
     from steptime.guide.kinds.base import kind_of
 
-    header, rows = kind_of(answer).table(answer)
+    kind = kind_of(answer)
+    rows = kind.rows(answer)
     if not rows:
         print("no records: `steptime run` makes some" if not size else "no run passes the filters", file=sys.stderr)
         return
-    kept = [i for i in range(len(header)) if any(row[i] not in (None, "", 0, {}) for row in rows)]
-    print(table([header[i] for i in kept], [[_cell(row[i]) for i in kept] for row in rows]))
+    columns = [name for name in kind.columns if any(row[name] not in (None, "", 0, {}) for row in rows)]
+    print(table(columns, [[_cell(row[name]) for name in columns] for row in rows]))
 
 
 def _cell(value: Any) -> str:

@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     lines = (line for of in declared() for line in interface(of))
     (folder / "answers.d.ts").write_text("\n".join(lines) + "\n")
-    for name in assets.MADE:
+    for name in assets.GENERATED:
         (folder / name).write_text(assets.text(name))
 
 

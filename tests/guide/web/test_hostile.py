@@ -136,7 +136,7 @@ def test_values_are_only_ever_values(client):
             answer = client.get(f"/api/view?{parameter}={quote(attack.replace(chr(0), ''))}")
             assert answer.status_code in (200, 400), (parameter, attack, answer.text)
             if answer.status_code == 200 and "script" not in attack:
-                assert answer.json()["result"]["runs"] == 0
+                assert answer.json()["answer"]["runs"] == 0
     assert client.get("/api/meta").json()["runs"] > 200
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import kind
-from steptime.guide.view.view import View
+from steptime.guide.kinds.run import complete_run
 from steptime.importing.recognise import read
 from steptime.store.files import Store
 from tests.guide.web.conftest import Visit
@@ -31,7 +30,7 @@ def profiled(tmp_path):
 
 def test_the_answer_about_a_run_has_its_profile_once(profiled):
     store, name = profiled
-    answer = kind("run").for_page(Guide(store), View.of(kind="run", runs=[name]))
+    answer = complete_run(Guide(store), name)
     assert answer["profile"]["source"] == "Kineto"
     assert answer["profile"]["entries"][0]["calls"] >= 1
     assert answer["record"]["profile"] is None

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 PICTURES = ("svg", "png", "pdf")
 CHARTS = (*PICTURES, "vl.json")
 TABLES = ("csv", "json")
-Table = tuple[Sequence[str], list[list[Any]]]
-"""header and rows; a missing figure is None, never 0"""
 A = TypeVar("A")
 
 
@@ -39,8 +37,8 @@ class Kind(ABC, Generic[A]):
     """parameters that have one value only"""
     suffixes: tuple[str, ...] = (*CHARTS, *TABLES)
     """the files that an answer can be saved as"""
-    key = "answer"
-    """what the answer is called in what the page is sent"""
+    columns: tuple[str, ...] = ()
+    """of the table that an answer can be printed and saved as"""
     page_draws = False
     """whether the page shows the chart; else it shows a table of its own"""
 
@@ -61,8 +59,8 @@ class Kind(ABC, Generic[A]):
         """The answer part by part, one line of JSON each."""
 
     @abstractmethod
-    def table(self, answer: A) -> Table:
-        """The answer as a table."""
+    def rows(self, answer: A) -> list[dict[str, Any]]:
+        """The answer as rows that have at least the columns; a missing figure is None, never 0."""
 
     def template(self) -> Spec:
         """The chart, with slots for what an answer, a size and a theme say. Only of kinds that have a chart."""
@@ -92,7 +90,7 @@ class Kind(ABC, Generic[A]):
     def for_page(self, guide: Guide, view: View) -> dict[str, Any]:
         """What the page is sent, ready for JSON; the size and the theme of the chart are the reader's."""
         answer = self.answer(guide, view)
-        content = {self.key: plain(answer), "title": self.title(answer), "subtitle": self.subtitle(answer)}
+        content = {"answer": plain(answer), "title": self.title(answer), "subtitle": self.subtitle(answer)}
         return {**content, "spec": self.open_spec(answer)} if self.page_draws else content
 
 

@@ -8,21 +8,20 @@ from typing import Any
 from steptime.guide.charts import chart_template, chart_values
 from steptime.guide.charts.spec_template import Spec
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import Kind, Table
+from steptime.guide.kinds.base import Kind
 from steptime.guide.query.points import query
-from steptime.guide.query.results import Point, Result
+from steptime.guide.query.results import Point, Result, plain
 from steptime.guide.view.view import View
 
-COLUMNS = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended")
 MOST_POINTS = 5000
 """a picture of more takes minutes to draw and shows nothing"""
 
 
 class ChartKind(Kind[Result]):
-    key = "result"
     parameters: tuple[str, ...] = (
         "x", "y", "group", "facet", "agg", "scaling", "log", "baseline", "range", "contended", "series",
     )  # fmt: skip
+    columns = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended")
     page_draws = True
 
     def answer(self, guide: Guide, view: View) -> Result:
@@ -37,8 +36,8 @@ class ChartKind(Kind[Result]):
     def items(self, answer: Result) -> Sequence[Point]:
         return answer.points
 
-    def table(self, answer: Result) -> Table:
-        return COLUMNS, [[getattr(point, name) for name in COLUMNS] for point in answer.points]
+    def rows(self, answer: Result) -> list[dict[str, Any]]:
+        return [plain(point) for point in answer.points]
 
     def template(self) -> Spec:
         return chart_template.template()

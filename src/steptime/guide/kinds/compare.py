@@ -15,9 +15,10 @@ from steptime.guide.charts.chart_template import frame, reference
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import VERDICT_COLOURS
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import CHARTS, Kind, Table
+from steptime.guide.kinds.base import CHARTS, Kind
 from steptime.guide.query.differing import Differing, between_groups, between_records
 from steptime.guide.query.filter_sql import Select, intersection
+from steptime.guide.query.results import plain
 from steptime.guide.query.runs import record, unknown_run
 from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
 from steptime.guide.view.view import View
@@ -250,9 +251,9 @@ def _warnings(view: View, groups: Sequence[Group]) -> Iterable[str]:
 
 
 class CompareKind(Kind[Comparison]):
-    key = "comparison"
     parameters = ("y", "scaling", "contended", "series", "run")
     suffixes = (*CHARTS, "json")
+    columns = ("name", "ratio", "low", "high", "verdict")
 
     def answer(self, guide: Guide, view: View) -> Comparison:
         return compare(guide, view)
@@ -266,9 +267,8 @@ class CompareKind(Kind[Comparison]):
     def items(self, answer: Comparison) -> Sequence[Difference]:
         return answer.differences
 
-    def table(self, answer: Comparison) -> Table:
-        header = ("name", "ratio", "low", "high", "verdict")
-        return header, [[getattr(d, name) for name in header] for d in answer.differences]
+    def rows(self, answer: Comparison) -> list[dict[str, Any]]:
+        return [plain(difference) for difference in answer.differences]
 
     def template(self) -> Spec:
         """Ratios to the first side, with intervals."""

@@ -12,9 +12,10 @@ from steptime.guide.charts.chart_template import frame
 from steptime.guide.charts.spec_template import Spec, slot
 from steptime.guide.charts.theme import status_colour, status_label
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import Kind, Table
+from steptime.guide.kinds.base import Kind
 from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
 from steptime.guide.query.points import UNKNOWN, main_status
+from steptime.guide.query.results import plain
 from steptime.guide.view.dimensions import NOT_RUN, dimension, in_order
 from steptime.guide.view.view import View
 from steptime.store.columns import STATUSES
@@ -84,8 +85,8 @@ def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
 
 
 class CoverageKind(Kind[Coverage]):
-    key = "coverage"
     parameters = ("x", "group", "scaling", "range")
+    columns = ("row", "x", "status", "runs")
 
     def answer(self, guide: Guide, view: View) -> Coverage:
         return coverage(guide.snapshot, view)
@@ -99,8 +100,8 @@ class CoverageKind(Kind[Coverage]):
     def items(self, answer: Coverage) -> Sequence[Cell]:
         return answer.cells
 
-    def table(self, answer: Coverage) -> Table:
-        return ("row", "x", "status", "runs"), [[c.row, c.x, c.status, c.runs] for c in answer.cells]
+    def rows(self, answer: Coverage) -> list[dict[str, Any]]:
+        return [plain(cell) for cell in answer.cells]
 
     def template(self) -> Spec:
         """A cell for every combination: measured, failed in which way, or never run."""

@@ -10,7 +10,7 @@ from steptime.guide.charts import steps
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.runs import RunsKind
 from steptime.guide.query.logs import log_of
-from steptime.guide.query.results import RunList, plain
+from steptime.guide.query.results import plain
 from steptime.guide.view.view import View
 from steptime.plan.repeat import repeat_command
 from steptime.store.rows import row_of
@@ -21,21 +21,24 @@ class RunKind(RunsKind):
 
     parameters = ("run",)
 
-    def title(self, answer: RunList) -> str:
-        return f"Run {answer.view.runs[0] if answer.view.runs else ''}".rstrip()
-
     def for_page(self, guide: Guide, view: View) -> dict[str, Any]:
-        record = guide.record(view.runs[0] if view.runs else "")
-        log, complete = log_of(guide.store, record)
-        return {
-            "row": row_of(record),
-            "record": without_steps(replace(record, profile=None)),
-            "command": repeat_command(record) if record.origin == "steptime" else "",
-            "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
-            "log": log,
-            "log_truncated": not complete,
-            "profile": plain(record.profile),
-        }
+        name = view.runs[0] if view.runs else ""
+        return {"answer": complete_run(guide, name), "title": f"Run {name}", "subtitle": ""}
+
+
+def complete_run(guide: Guide, name: str) -> dict[str, Any]:
+    """All that is known of a run; its charts but for their size and theme."""
+    record = guide.record(name)
+    log, complete = log_of(guide.store, record)
+    return {
+        "row": row_of(record),
+        "record": without_steps(replace(record, profile=None)),
+        "command": repeat_command(record) if record.origin == "steptime" else "",
+        "charts": {"steps": steps.open_steps(record), "histogram": steps.open_histogram(record)} if record.steps else None,
+        "log": log,
+        "log_truncated": not complete,
+        "profile": plain(record.profile),
+    }
 
 
 def without_steps(record: Record) -> dict[str, Any]:

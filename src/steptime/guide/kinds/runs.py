@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import TABLES, Kind, Table
+from steptime.guide.kinds.base import TABLES, Kind
 from steptime.guide.query.results import RunList
 from steptime.guide.view.view import View
 from steptime.store.columns import NAMES
@@ -15,6 +15,7 @@ from steptime.store.columns import NAMES
 class RunsKind(Kind[RunList]):
     parameters: tuple[str, ...] = ("scaling", "run")
     suffixes = TABLES
+    columns = NAMES
 
     def answer(self, guide: Guide, view: View) -> RunList:
         return guide.runs(view)
@@ -25,8 +26,8 @@ class RunsKind(Kind[RunList]):
     def items(self, answer: RunList) -> Sequence[dict[str, Any]]:
         return answer.rows
 
-    def table(self, answer: RunList) -> Table:
-        return NAMES, [[row[name] for name in NAMES] for row in answer.rows]
+    def rows(self, answer: RunList) -> list[dict[str, Any]]:
+        return list(answer.rows)
 
 
 KIND = RunsKind()

@@ -12,12 +12,12 @@ from steptime.guide.charts.chart_values import legend_columns
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import SHAPES, status_label
 from steptime.guide.engine import Guide
-from steptime.guide.kinds.base import Kind, Table
+from steptime.guide.kinds.base import Kind
 from steptime.guide.query import measure_sql
 from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.points import UNKNOWN, main_status
 from steptime.guide.query.relative import ratio
-from steptime.guide.query.results import Point
+from steptime.guide.query.results import Point, plain
 from steptime.guide.query.warnings import counted, left_out
 from steptime.guide.view.dimensions import dimension, in_order
 from steptime.guide.view.notation import Filters
@@ -26,7 +26,6 @@ from steptime.store.snapshot import Snapshot
 
 MOST_LINES = 20
 SCALES = ("throughput", "speedup", "efficiency")
-COLUMNS = ("series", "batch", "devices", "throughput", "low", "high", "ideal", "speedup", "efficiency", "runs", "status")
 
 
 @dataclass(frozen=True)
@@ -198,9 +197,9 @@ def _warnings(lines: list[ScalingLine], total: int, contended: int) -> list[str]
 
 
 class ScalingKind(Kind[Scaling]):
-    key = "scaling"
     parameters = ("group", "agg", "scaling", "log", "contended", "series")
     fixed = {"x": "replicas"}
+    columns = ("series", "batch", "devices", "throughput", "low", "high", "ideal", "speedup", "efficiency", "runs", "status")
     page_draws = True
 
     def answer(self, guide: Guide, view: View) -> Scaling:
@@ -218,9 +217,8 @@ class ScalingKind(Kind[Scaling]):
     def items(self, answer: Scaling) -> Sequence[ScalingLine]:
         return answer.lines
 
-    def table(self, answer: Scaling) -> Table:
-        rows = [[line.series, line.batch, *(getattr(p, c) for c in COLUMNS[2:])] for line in answer.lines for p in line.points]
-        return COLUMNS, rows
+    def rows(self, answer: Scaling) -> list[dict[str, Any]]:
+        return [{"series": line.series, "batch": line.batch, **plain(point)} for line in answer.lines for point in line.points]
 
     def template(self) -> Spec:
         """Throughput beside the ideal, speed-up, efficiency. What has no run on one device has no ideal and neither of these."""

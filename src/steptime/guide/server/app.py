@@ -29,6 +29,7 @@ from starlette.routing import Route
 from steptime.core.errors import SteptimeError, StoreError, UnknownRun, UsageError
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import kind
+from steptime.guide.kinds.run import complete_run
 from steptime.guide.server import answers, upload
 from steptime.guide.server.access import AccessControl, refuse
 from steptime.guide.sharing.export import MEDIA_TYPES, file_of
@@ -72,7 +73,7 @@ def application(store: Store, token: str = "", accept: bool = False) -> AccessCo
         Route("/api/view", _json(lambda request: _for_page(guide, _view(request)))),
         Route("/api/facets", _json(lambda request: answers.facets_answer(guide, _view(request)))),
         Route("/api/runs", _json(lambda request: answers.runs_answer(guide, _pairs(request)))),
-        Route("/api/run/{name}", _json(lambda request: _for_page(guide, View(kind="run", runs=(request.path_params["name"],))))),
+        Route("/api/run/{name}", _json(lambda request: complete_run(guide, request.path_params["name"]))),
         *(Route(f"/guide.{suffix}", _file(guide, suffix)) for suffix in MEDIA_TYPES),
         *(Route(path, _asset(asset)) for path, asset in assets().items()),
     ]

@@ -71,11 +71,12 @@ def picture(spec: dict[str, Any], suffix: str) -> bytes:
 
 
 def _csv(kind: Kind[Any], answer: Any) -> bytes:
-    header, rows = kind.table(answer)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([json.dumps(value) if isinstance(value, dict) else value for value in row] for row in rows)
+    writer.writerow(kind.columns)
+    for row in kind.rows(answer):
+        values = (row[name] for name in kind.columns)
+        writer.writerow([json.dumps(value) if isinstance(value, dict) else value for value in values])
     return text.getvalue().encode()
 
 

@@ -1,8 +1,8 @@
 """What the browser is given besides data: one page, one stylesheet, one script, the Vega bundle.
 
 The script is written as small ES modules and joined here into one, so that page and single-file report run the very same
-text and neither needs a build step. Three of the modules are made: the themes, the forms of charts that the report
-fills, and the facts that Python and the scripts share.
+text and neither needs a build step. Four of the modules are generated: the themes, the templates of charts that the report
+fills, the facts that Python and the scripts share, and the table of the kinds of view in kinds/.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from posixpath import dirname, join, normpath
 from typing import Any
 
 from steptime.guide.charts import chart_values as charts
@@ -26,7 +27,7 @@ from steptime.guide.query import warnings
 from steptime.guide.web import vega
 from steptime.guide.web.facts import facts
 
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.M)
+IMPORT = re.compile(r'^import \{[^}]*\} from "(\.\.?/[\w/]+)\.js";\n', re.M)
 EXPORT = re.compile(r"^export (?=async |function |const |let |class )", re.M)
 
 
@@ -44,12 +45,12 @@ class Asset:
         return f'"{hashlib.sha256(self.gzipped).hexdigest()[:20]}"'
 
 
-def looks() -> dict[str, Any]:
+def themes() -> dict[str, Any]:
     """What each theme puts into charts; `palette` also colours the names of series elsewhere on the page."""
     return {name: {**theme_values(name), "palette": list(THEMES[name]["series"])} for name in THEMES}
 
 
-def forms() -> dict[str, Any]:
+def templates() -> dict[str, Any]:
     """Every kind of chart, and where one way of drawing it gives way to another."""
     return {
         **{name: kind(name).template() for name in names() if "svg" in kind(name).suffixes},
@@ -69,14 +70,33 @@ def forms() -> dict[str, Any]:
     }
 
 
-MADE = {"looks.js": ("LOOKS", looks), "forms.js": ("FORMS", forms), "facts.js": ("FACTS", facts)}
+def kinds_module() -> str:
+    """Every kind of view by its name: kinds/NAME.js exports NAMEKind."""
+    imports = "".join(f'import {{ {name}Kind }} from "./kinds/{name}.js";\n' for name in names())
+    return f"{imports}\nexport const KINDS = {{ {', '.join(f'{name}: {name}Kind' for name in names())} }};\n"
+
+
+def _constant(name: str, value: Any) -> str:
+    return f"export const {name} = {json.dumps(value, separators=(',', ':'), ensure_ascii=False)};\n"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "themes.js": lambda: _constant("THEMES", themes()),
+    "templates.js": lambda: _constant("TEMPLATES", templates()),
+    "facts.js": lambda: _constant("FACTS", facts()),
+    "kinds.js": kinds_module,
+}
 
 
 def text(name: str) -> str:
-    if name in MADE:
-        constant, make = MADE[name]
-        return f"export const {constant} = {json.dumps(make(), separators=(',', ':'), ensure_ascii=False)};\n"
+    if name in GENERATED:
+        return GENERATED[name]()
     return (resources.files("steptime.guide") / "web" / name).read_text(encoding="utf-8")
+
+
+def imported(name: str) -> list[str]:
+    """The modules that a module imports, by their path in web/ without .js."""
+    return [normpath(join(dirname(name), target)) for target in IMPORT.findall(text(f"{name}.js"))]
 
 
 def modules(entry: str) -> Iterator[str]:
@@ -87,8 +107,8 @@ def modules(entry: str) -> Iterator[str]:
         if name in done:
             return
         done.add(name)
-        for imported in IMPORT.findall(text(f"{name}.js")):
-            yield from visit(imported)
+        for other in imported(name):
+            yield from visit(other)
         yield name
 
     return visit(entry)

@@ -4,7 +4,7 @@
 import { announce, h, icon, replace } from "./dom.js";
 import { hideTip, showTip } from "./overlay.js";
 import { fill } from "./fill.js";
-import { look } from "./theme.js";
+import { themeValues } from "./theme.js";
 
 const drawn = new WeakMap();
 const EMBED = { ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: false, mode: "vega-lite" };
@@ -30,7 +30,7 @@ function fitted(spec, room, height, names) {
   // The plot keeps its height however many names there are.
   const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0;
   return fill(spec, {
-    ...look(),
+    ...themeValues(),
     titled: false,
     fitted: panels === 1,
     width: Math.max(width, 140),
@@ -142,5 +142,14 @@ export function problem(error, retry) {
     h("h2", null, "That cannot be shown"),
     h("p", null, error.message),
     retry && h("div", { class: "row" }, retry),
+  );
+}
+
+// What is shown in place of a view while the store has no results.
+export function firstSteps(app) {
+  return empty(
+    "No results yet",
+    `Nothing is in ${app.meta.store} yet. Measure something; it appears here by itself, without a reload.`,
+    h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store),
   );
 }

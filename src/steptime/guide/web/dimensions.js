@@ -18,6 +18,9 @@ const labelled = (/** @type {string} */ name) => ({
 /** @type {(name: string) => Dimension} */
 export const dimensionNamed = (name) => DIMENSIONS.get(name) ?? labelled(name);
 
+/** @type {(name: string) => string} */
+export const labelOf = (name) => dimensionNamed(name).label;
+
 /** @type {(name: string) => Measure} */
 export const measureNamed = (name) =>
   MEASURES.get(name) ?? { name, label: name, unit: "", better: "higher", form: "number", interval: false };

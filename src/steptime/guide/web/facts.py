@@ -8,10 +8,21 @@ from typing import Any
 from steptime.analysis.comparison import MARGIN
 from steptime.core.schema import FAILURES
 from steptime.guide.kinds import compare, coverage, scaling
+from steptime.guide.kinds.base import Kind, kind, names
 from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warnings
 from steptime.guide.view import view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import CONFIGURING
+
+
+def _kind(of: Kind[Any]) -> dict[str, Any]:
+    return {
+        "parameters": of.parameters,
+        "fixed": dict(of.fixed),
+        "suffixes": of.suffixes,
+        "columns": of.columns,
+        "page_draws": of.page_draws,
+    }
 
 
 def facts() -> dict[str, Any]:
@@ -33,6 +44,7 @@ def facts() -> dict[str, Any]:
         "parameters": view.PARAMETERS,
         "aggregations": view.AGGREGATIONS,
         "failures": FAILURES,
+        "kinds": {name: _kind(kind(name)) for name in names()},
         "verdicts": {f"{change} {better}": word for (change, better), word in compare.WORDS.items()},
         "plurals": warnings.PLURALS,
         "nothing": filter_sql.NOTHING,

@@ -1,27 +1,13 @@
 // The page's life: an address is a view, a view is asked of the source, its answer is drawn. New records are noticed.
 
-import { comparable, comparePage } from "./compare.js";
-import { coveragePage } from "./coverage.js";
 import { announce, byId, h, replace } from "./dom.js";
-import { explorePage, heading } from "./explore.js";
 import { sidePanel } from "./filters.js";
+import { KINDS } from "./kinds.js";
 import { closeDrawer, closeMenu, hideTip } from "./overlay.js";
-import { runPage } from "./run.js";
-import { runsPage } from "./runs.js";
-import { scalingPage } from "./scaling.js";
 import { drawShell, liveSign } from "./shell.js";
-import { parseView } from "./state.js";
+import { DEFAULT, parseView } from "./state.js";
 import { loadTheme, onTheme } from "./theme.js";
 
-const PAGES = {
-  chart: explorePage,
-  table: explorePage,
-  scaling: scalingPage,
-  coverage: coveragePage,
-  runs: runsPage,
-  run: runPage,
-  compare: comparePage,
-};
 const LOOK_MS = 3000;
 
 export function start(source) {
@@ -90,11 +76,12 @@ let turn = 0;
 async function render(app, quietly = false) {
   const mine = ++turn;
   const { view, source } = app;
+  const kind = kindShown(app);
   hideTip();
   document.body.removeAttribute("data-ready");
   try {
-    const answered = settled(answer(app, view)); // asked before anything is waited for
-    const facets = settled(view.kind === "run" ? null : source.facets(view));
+    const answered = settled(kind.fetch ? kind.fetch(app, view) : source.answer(view)); // asked before anything is waited for
+    const facets = settled(kind.facets === false ? null : source.facets(view));
     app.meta ??= await source.meta();
     if (mine !== turn) return;
     place(app);
@@ -111,8 +98,8 @@ async function render(app, quietly = false) {
       drawing = app.page.show(value);
     });
     await Promise.all([drawing, facets]);
-    document.title = `${titleOf(app)} · steptime`;
-    if (!quietly) announce(titleOf(app));
+    document.title = `${value.title} · steptime`;
+    if (!quietly) announce(value.title);
   } catch (error) {
     if (mine !== turn) return;
     if (!app.page) replace(byId("app"), h("p", { class: "starting", role: "alert" }, /** @type {Error} */ (error).message));
@@ -128,25 +115,12 @@ const settled = (promise) =>
     (error) => ({ error }),
   );
 
-function answer(app, view) {
-  if (view.kind === "run") return app.source.run(view.runs[0] ?? "");
-  if (view.kind === "runs") return app.source.runs(view, 100, 0);
-  if (view.kind === "compare" && !comparable(view)) return { comparison: null };
-  if (view.kind === "compare" && view.runs.length) return withRows(app, view);
-  return app.source.answer(view);
-}
-
-async function withRows(app, view) {
-  const [answered, { rows }] = await Promise.all([
-    app.source.answer(view),
-    app.source.runs({ ...view, kind: "runs", filters: [] }, 50, 0),
-  ]);
-  return { ...answered, rows };
-}
+/** @type {(app: any) => ViewKind<any>} */
+const kindShown = (app) => KINDS[app.view.kind] ?? KINDS[DEFAULT.kind];
 
 // The page for a kind of view is kept while the kind stays, so that nothing flickers.
 function place(app) {
-  const make = PAGES[app.view.kind] ?? explorePage;
+  const make = kindShown(app).page;
   if (app.pageMaker !== make) {
     app.pageMaker = make;
     app.page = make(app);
@@ -157,15 +131,6 @@ function place(app) {
   app.placed = withSide;
   const main = h("main", { id: "main" }, app.page.main);
   replace(byId("app"), h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main));
-}
-
-function titleOf(app) {
-  const { kind } = app.view;
-  return kind === "chart" || kind === "table"
-    ? heading(app)
-    : ({ scaling: "Scaling", coverage: "Coverage", runs: "Runs", run: `Run ${app.view.runs[0] ?? ""}`, compare: "Comparison" }[
-        kind
-      ] ?? "Performance Guide");
 }
 
 // Rebuilding a list must not throw a keyboard user out of it.

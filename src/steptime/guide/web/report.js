@@ -6,7 +6,7 @@ import { engineOf } from "./engine.js";
 import { fill } from "./fill.js";
 import { start } from "./main.js";
 import { queryOf } from "./state.js";
-import { look } from "./theme.js";
+import { themeValues } from "./theme.js";
 
 async function unpack(id) {
   const packed = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
@@ -25,31 +25,18 @@ function reportSource(engine, told) {
     answer: answered(engine.answer),
     facets: answered(engine.facets),
     runs: answered(engine.runs),
-    run: answered(engine.run),
     address,
     link: (view) => location.href.split("#")[0] + address(view),
     read: () => location.hash.slice(1),
     file: address,
-    async save(event, view, kind) {
+    async save(event, view, suffix) {
       event.preventDefault();
-      if (kind === "csv") return download("steptime.csv", "text/csv", engine.csv(view));
-      if (kind === "json")
-        return download(
-          "steptime.json",
-          "application/json",
-          JSON.stringify(
-            view.kind === "run"
-              ? engine.run(view.runs[0])
-              : view.kind === "runs"
-                ? engine.runs(view, 1e9, 0)
-                : engine.answer(view),
-            null,
-            1,
-          ),
-        );
-      const spec = fill(engine.chart(view), look());
-      if (kind === "vl.json") return download("steptime.vl.json", "application/json", JSON.stringify(spec, null, 1));
-      return download(`steptime.${kind}`, kind === "svg" ? "image/svg+xml" : "image/png", await pictureOf(spec, kind));
+      if (suffix === "csv") return download("steptime.csv", "text/csv", engine.csv(view));
+      if (suffix === "json")
+        return download("steptime.json", "application/json", JSON.stringify(engine.answer(view).answer, null, 1));
+      const spec = fill(engine.chart(view), themeValues());
+      if (suffix === "vl.json") return download("steptime.vl.json", "application/json", JSON.stringify(spec, null, 1));
+      return download(`steptime.${suffix}`, suffix === "svg" ? "image/svg+xml" : "image/png", await pictureOf(spec, suffix));
     },
     formats: ["csv", "json", "svg", "png", "vl.json"],
   };

@@ -1,18 +1,17 @@
 // The bar at the top: where one is, whether it is live, the theme, and every way to take a view along.
 
 import { byId, h, icon, replace, svg } from "./dom.js";
+import { FACTS } from "./facts.js";
 import { count } from "./format.js";
+import { KINDS } from "./kinds.js";
 import { closeMenu, copy, menu } from "./overlay.js";
 import { asCommand, asPython, but, DEFAULT } from "./state.js";
 import { switchTheme, theme } from "./theme.js";
 
-const TABS = [
-  ["chart", "Explore"],
-  ["scaling", "Scaling"],
-  ["coverage", "Coverage"],
-  ["runs", "Runs"],
-  ["compare", "Compare"],
-];
+/** @type {[string, Tab][]} */
+const TABS = Object.entries(KINDS)
+  .flatMap(([kind, { tab }]) => (typeof tab === "string" ? [] : [/** @type {[string, Tab]} */ ([kind, tab])]))
+  .sort(([, a], [, b]) => a.place - b.place);
 const NAMES = {
   csv: "Table as CSV",
   json: "Answer as JSON",
@@ -23,7 +22,8 @@ const NAMES = {
 
 export function drawShell(app) {
   const { view } = app;
-  const current = view.kind === "table" ? "chart" : view.kind === "run" ? "runs" : view.kind;
+  const shown = KINDS[view.kind]?.tab;
+  const current = typeof shown === "string" ? shown : view.kind;
   replace(
     byId("top"),
     h(
@@ -44,7 +44,7 @@ export function drawShell(app) {
       h(
         "nav",
         { class: "tabs", "aria-label": "Views" },
-        TABS.map(([kind, name]) => tab(app, kind, name, current)),
+        TABS.map(([kind, tab]) => tabLink(app, kind, tab, current)),
       ),
       h(
         "div",
@@ -95,24 +95,17 @@ function mark() {
   );
 }
 
-function tab(app, kind, name, current) {
-  const picked = kind === "compare" ? app.picked.length : 0;
-  const target = but(app.view, {
-    kind,
-    runs: kind === "compare" ? (picked ? app.picked : app.view.runs) : [],
-    x: tabX(app.view, kind),
-  });
+// Parameters that only the kind before fixed get their defaults back.
+function tabLink(app, kind, tab, current) {
+  const picked = tab.count?.(app) ?? 0;
+  const freed = Object.fromEntries(Object.keys(FACTS.kinds[app.view.kind]?.fixed ?? {}).map((name) => [name, DEFAULT[name]]));
+  const target = but(app.view, { runs: [], ...freed, ...FACTS.kinds[kind].fixed, ...tab.target?.(app), kind });
   return h(
     "a",
     { href: app.source.address(target), "aria-current": current === kind ? "page" : null, onclick: (e) => app.follow(e, target) },
-    name,
+    tab.label,
     picked > 0 && h("span", { class: "count", "aria-label": `${picked} picked` }, picked),
   );
-}
-
-// The scaling view is always over devices; leaving it gives the usual axis back.
-function tabX(view, kind) {
-  return kind === "scaling" ? "replicas" : view.kind === "scaling" && kind !== "scaling" ? DEFAULT.x : view.x;
 }
 
 export function liveSign(app) {
@@ -147,29 +140,28 @@ function shareMenu(app) {
       name,
       small && h("small", null, small),
     );
-  const charting = ["chart", "table", "scaling", "coverage"].includes(app.view.kind);
-  const fits =
-    { run: ["json"], runs: ["csv", "json"], compare: ["json", "svg", "png", "vl.json"] }[app.view.kind] ?? app.source.formats;
-  const files = app.source.formats.filter((kind) => fits.includes(kind));
+  const { suffixes } = FACTS.kinds[app.view.kind] ?? FACTS.kinds[DEFAULT.kind];
+  const charting = suffixes.includes("svg") && suffixes.includes("csv");
+  const files = app.source.formats.filter((suffix) => suffixes.includes(suffix));
   return [
     item("Copy link", "copy", "", () => copy(app.source.link(app.view), "Link copied")),
     charting && item("Copy as command", "copy", "shell", () => copy(asCommand(app.view), "Command copied")),
     charting && item("Copy as Python", "copy", "notebook", () => copy(asPython(app.view), "Python copied")),
     h("h3", null, "Download"),
-    files.map((kind) =>
+    files.map((suffix) =>
       h(
         "a",
         {
-          href: app.source.file(app.view, kind),
-          download: `steptime.${kind}`,
+          href: app.source.file(app.view, suffix),
+          download: `steptime.${suffix}`,
           onclick: (e) => {
             closeMenu();
-            app.source.save?.(e, app.view, kind);
+            app.source.save?.(e, app.view, suffix);
           },
         },
         icon("down"),
-        NAMES[kind],
-        h("small", null, `.${kind}`),
+        NAMES[suffix],
+        h("small", null, `.${suffix}`),
       ),
     ),
   ];

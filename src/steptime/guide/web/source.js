@@ -24,11 +24,10 @@ export function serverSource() {
     answer: (view) => ask(`/api/view?${queryOf(view)}`),
     facets: (view) => ask(`/api/facets?${queryOf(view)}`),
     runs: (view, limit, offset) => ask(`/api/runs?${queryOf(view)}&limit=${limit}&offset=${offset}`),
-    run: (id) => ask(`/api/run/${encodeURIComponent(id)}`),
     address: (view) => `/guide${queryOf(view) ? "?" + queryOf(view) : ""}`,
     link: (view) => `${location.origin}/guide${queryOf(view) ? "?" + queryOf(view) : ""}`,
     read: () => location.search,
-    file: (view, kind) => `/guide.${kind}${queryOf(view) ? "?" + queryOf(view) : ""}`,
+    file: (view, suffix) => `/guide.${suffix}${queryOf(view) ? "?" + queryOf(view) : ""}`,
     formats: ["csv", "json", "svg", "png", "vl.json"],
   };
 }

@@ -25,7 +25,7 @@ export function parseView(query) {
   const kind = once.view ?? DEFAULT.kind;
   return {
     kind,
-    x: kind === "scaling" ? "replicas" : (once.x ?? DEFAULT.x),
+    x: once.x ?? DEFAULT.x,
     y: once.y ?? DEFAULT.y,
     group: (once.group ?? "").split(",").filter(Boolean),
     facet: once.facet ?? "",
@@ -38,6 +38,7 @@ export function parseView(query) {
     series,
     filters: canonical(filters),
     runs: once.run ? valuesOf(once.run) : [],
+    ...FACTS.kinds[kind]?.fixed,
   };
 }
 
@@ -111,7 +112,7 @@ export function asCommand(view, store) {
   const quoted = (/** @type {string} */ text) => (/^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const words = ["steptime", "chart"];
   for (const [key, text] of pairs(view)) {
-    if (key === "run" || (key === "view" && !["scaling", "coverage"].includes(text))) continue;
+    if (ONCE.includes(key) && key !== "view" && !FACTS.kinds[view.kind].parameters.includes(key)) continue;
     if (key === "contended") words.push("--contended");
     else if (ONCE.includes(key) || key === "series") words.push(`--${key}`, quoted(text));
     else words.push("--filter", quoted(`${key}=${text}`));

@@ -1,6 +1,6 @@
 // Light, dark, or as the system says; the same for page and charts.
 
-import { LOOKS } from "./looks.js";
+import { THEMES } from "./themes.js";
 
 export function theme() {
   const set = document.documentElement.dataset.theme;
@@ -33,4 +33,4 @@ export function onTheme(listener) {
 }
 
 // What the theme puts into charts, and the colours of series.
-export const look = () => LOOKS[theme()];
+export const themeValues = () => THEMES[theme()];

@@ -129,24 +129,58 @@ interface Meta {
   written?: string;
 }
 
-/** The answer to a view: one of these, and the chart but for its size and theme. */
-interface Answer {
-  result?: Result;
-  scaling?: Scaling;
-  coverage?: Coverage;
-  comparison?: Comparison;
+/** The answer to a view of some kind, what it is called, and where the page draws it the chart but for its size and theme. */
+interface Answered<A> {
+  answer: A;
+  title: string;
+  subtitle: string;
   spec?: Spec;
+}
+
+/** A tab of the bar at the top, in the order of places; `target` changes the view that it leads to. */
+interface Tab {
+  label: string;
+  place: number;
+  target?: (app: any) => Partial<View>;
+  count?: (app: any) => number;
+}
+
+/** What is shown of a view; kept while the kind of view stays the same. */
+interface Page {
+  main: HTMLElement;
+  /** whether the filters are beside it */
+  side: boolean;
+  ready(view: View): void;
+  show(answered: any): Promise<any>;
+  fail(error: any): void;
+  redraw(): any;
+}
+
+/** A kind of view: how the page shows it and, for reports, what guide/kinds/NAME.py does on the server. */
+interface ViewKind<A> {
+  /** its own tab, or the kind whose tab it belongs to */
+  tab: Tab | string;
+  page(app: any): Page;
+  /** what the page asks for, if that is more than the answer */
+  fetch?(app: any, view: View): Promise<any>;
+  /** false: the view has no filters */
+  facets?: boolean;
+  answer(engine: Engine, view: View): A;
+  title(answer: A): string;
+  subtitle(answer: A): string;
+  /** of kinds that have a chart */
+  values?(answer: A): Row;
+  size?(answer: A): Row;
+  /** of the table that it can be saved as */
+  rows(answer: A): Row[];
 }
 
 /** What answers in a report, as the server does for the page. */
 interface Engine {
+  rows: Row[];
   meta(): Meta;
-  query(view: View): Result;
-  coverage(view: View): Coverage;
-  scaling(view: View): Scaling;
   facets(view: View, names?: string[]): Facet[];
-  compare(view: View): Comparison;
-  answer(view: View): Answer;
+  answer(view: View): Answered<any>;
   chart(view: View): Spec;
   runs(view: View, limit: number, offset: number): RunList;
   run(id: string): RunAnswer;

@@ -1,25 +1,24 @@
-// What an answer puts into the form of its chart, in the single-file report; the same as in guide/charts.py and panels.py.
-// In `steptime guide` Python does this, on the server.
+// What an answer puts into the explorer's chart, in the single-file report; the same as guide/charts/chart_values.py, which
+// does this on the server.
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
-import { FORMS } from "./forms.js";
-import { sentence } from "./format.js";
+import { TEMPLATES } from "./templates.js";
 import { drawnXs } from "./warnings.js";
 import { headingOf, subtitleOf } from "./words.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
-const UNKNOWN_VALUE = "unknown";
-const LIMITS = FORMS.limits;
+export const UNKNOWN_VALUE = "unknown";
+const LIMITS = TEMPLATES.limits;
 
 /** @type {(status: string) => string} */
-const plainStatus = (status) => status.replaceAll("_", " ");
+export const plainStatus = (status) => status.replaceAll("_", " ");
 /** @type {(result: Result) => boolean} */
 const isFaceted = (result) => Boolean(result.view.facet) && result.facets.length > 1;
 /** @type {(result: Result) => boolean} */
 const isNamed = (result) => dimensionNamed(result.view.x).kind === "text";
 /** @type {<T>(values: T[]) => T[]} */
-const distinct = (values) => [...new Set(values)];
+export const distinct = (values) => [...new Set(values)];
 
 /** @type {(result: Result) => Row[]} */
 function chartRows(result) {
@@ -125,132 +124,20 @@ export function chartValues(result) {
   };
 }
 
-// The size of a chart that nobody has told how much room there is.
+// The size of a chart where nobody chooses one.
 /** @type {(result: Result) => Row} */
 export function chartSize(result) {
   const many = drawnXs(result).length;
   if (isFaceted(result))
-    return {
-      titled: true,
-      fitted: false,
-      columns: 3,
-      width: many < 12 ? 300 : 420,
-      height: 220,
-      entries: legendEntries(1000, result.series),
-    };
+    return { columns: 3, width: many < 12 ? 300 : 420, height: 220, entries: legendEntries(1000, result.series) };
   const places = many + (isNamed(result) && result.means?.length ? 1 : 0);
   const width = Math.min(Math.max(Math.max(places, 1) * Math.max(result.series.length, 1) * LIMITS.room + 60, 420), 1000);
-  return { titled: true, fitted: false, columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
+  return { columns: 1, width, height: 320, entries: legendEntries(width, result.series) };
 }
 
 /** @type {(width: number, names: string[]) => number} */
-const legendEntries = (width, names) =>
+export const legendEntries = (width, names) =>
   Math.max(1, Math.floor(width / (7 * Math.min(Math.max(4, ...names.map((n) => [...n].length)), LIMITS.name) + 34)));
-
-/** @type {(scaling: Scaling) => Row} */
-export const scalingSize = ({ lines }) => ({
-  titled: true,
-  fitted: false,
-  width: 320,
-  height: 280,
-  columns: 3,
-  entries: legendEntries(
-    1000,
-    lines.map((l) => l.series || `batch ${l.batch}`),
-  ),
-});
-
-/** @type {(scaling: Scaling) => Row} */
-export function scalingValues({ view, lines }) {
-  const names = lines.map((l) => l.series || `batch ${l.batch}`);
-  const rows = lines.flatMap((l, i) =>
-    l.points.map((p) => ({
-      devices: p.devices,
-      series: names[i],
-      throughput: p.throughput,
-      throughput_low: p.low,
-      throughput_high: p.high,
-      ideal: p.ideal,
-      speedup: p.speedup,
-      speedup_low: p.speedup_low,
-      speedup_high: p.speedup_high,
-      efficiency: p.efficiency,
-      efficiency_low: p.efficiency_low,
-      efficiency_high: p.efficiency_high,
-      runs: p.runs,
-      status: plainStatus(p.status),
-    })),
-  );
-  const any = (field) => rows.some((r) => r[field] !== null);
-  const words =
-    (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") +
-    (any("ideal") ? " · dashed: perfect scaling" : "") +
-    (any("throughput_low") ? " · 95% intervals" : "");
-  return {
-    rows,
-    series: names,
-    legend: names.length > 1,
-    devices: distinct(rows.map((r) => r.devices)).sort((a, b) => a - b),
-    heading: `${sentence(view.scaling)} scaling`,
-    subtitle: [words],
-    log_x: view.log.includes("x"),
-    log_y: view.log.includes("y"),
-    based: any("speedup"),
-    ideal: any("ideal"),
-    failed: rows.some((r) => r.throughput === null),
-    throughput_ends: any("throughput_low"),
-    speedup_ends: any("speedup_low"),
-    efficiency_ends: any("efficiency_low"),
-  };
-}
-
-/** @type {(coverage: Coverage) => Row} */
-export function coverageValues(coverage) {
-  const rows = coverage.cells.map((c) => ({
-    x: c.x || UNKNOWN_VALUE,
-    row: c.row,
-    status: plainStatus(c.status),
-    runs: c.runs || null,
-  }));
-  return {
-    rows,
-    xs: coverage.xs.map((x) => x || UNKNOWN_VALUE),
-    ys: coverage.rows,
-    present: distinct(rows.map((r) => r.status)),
-    x_title: dimensionNamed(coverage.view.x).label,
-    y_title: coverage.of.map((d) => dimensionNamed(d).label).join(", "),
-    heading: "Coverage",
-    subtitle: [`${coverage.counts.ok ?? 0} of ${coverage.cells.length} combinations are measured · figures: runs`],
-    titled: true,
-    fitted: false,
-  };
-}
-
-/** @type {(comparison: Comparison) => Row} */
-export function compareValues(comparison) {
-  const first = comparison.sides[0].name;
-  const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({
-    name,
-    ratio,
-    low,
-    high,
-    verdict,
-    words,
-  }));
-  const ratios = [1, ...rows.flatMap((r) => [r.low ?? [], r.ratio ?? [], r.high ?? []].flat())];
-  return {
-    wide: Math.max(...ratios) > LIMITS.wide * Math.min(...ratios),
-    rows,
-    present: distinct(rows.map((r) => r.verdict)),
-    ends: rows.some((r) => r.low),
-    x_title: `${measureNamed(comparison.view.y).label} relative to ${first}`,
-    heading: `Compared with ${first}`,
-    subtitle: ["dots: ratio · lines: its 95% interval"],
-    titled: true,
-    fitted: false,
-    width: 460,
-  };
-}
 
 /** @type {(columns: Record<string, any[]>) => Row[]} */
 export function byRow(columns) {

@@ -2,7 +2,7 @@
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
-import { FORMS } from "./forms.js";
+import { TEMPLATES } from "./templates.js";
 
 /** @type {(parts: string[]) => string} */
 const listed = (parts) => (parts.length === 1 ? parts[0] : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
@@ -25,7 +25,7 @@ export const leftOut = (n) =>
 // The values of x in the chart: all, or of a great many names those with the most runs. Who chose a range gets all of it.
 /** @type {(result: Result) => string[]} */
 export function drawnXs({ view, xs, points }) {
-  const most = FORMS.limits.names;
+  const most = TEMPLATES.limits.names;
   if (dimensionNamed(view.x).kind !== "text" || view.range.length || xs.length <= most) return xs;
   const runs = new Map(xs.map((x) => [x, 0]));
   for (const p of points) if (p.value !== null) runs.set(p.x, (runs.get(p.x) ?? 0) + p.runs);
@@ -50,7 +50,7 @@ export function warningsOf(result, missing) {
   const most = FACTS.limits.facets;
   if (facets.length > most) warnings.push(`the first ${most} of ${facets.length} small charts are drawn; filter to choose`);
   if (drawnXs(result).length < xs.length) {
-    const names = `${FORMS.limits.names} of ${xs.length} ${plural(view.x)}`;
+    const names = `${TEMPLATES.limits.names} of ${xs.length} ${plural(view.x)}`;
     warnings.push(`${names} are drawn, those with the most runs; filter to choose, the table has all`);
   }
   const unplaced = `${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensionNamed(view.x).label}`;

@@ -1,14 +1,25 @@
 // One run: its figures, every step with the warm-up marked, what it ran on, how to repeat it, what it printed.
 
-import { chartSkeleton, drawChart, problem } from "./chart.js";
-import { h, icon, replace } from "./dom.js";
-import { verdictTag } from "./drill.js";
-import { bytes, count, figure, seconds, statusWords, when } from "./format.js";
-import { copy } from "./overlay.js";
-import { profileCard } from "./profile.js";
-import { DEFAULT } from "./state.js";
+import { chartSkeleton, drawChart, problem } from "../chart.js";
+import { h, icon, replace } from "../dom.js";
+import { verdictTag } from "../drill.js";
+import { bytes, count, figure, seconds, statusWords, when } from "../format.js";
+import { copy } from "../overlay.js";
+import { profileCard } from "../profile.js";
+import { DEFAULT } from "../state.js";
 
-export function runPage(app) {
+/** @type {ViewKind<RunAnswer>} */
+export const runKind = {
+  tab: "runs",
+  page: runPage,
+  facets: false,
+  answer: (engine, view) => engine.run(view.runs[0] ?? ""),
+  title: ({ row }) => `Run ${row.id}`,
+  subtitle: () => "",
+  rows: ({ row }) => [row],
+};
+
+function runPage(app) {
   const stage = h("div", null, h("section", { class: "card" }, chartSkeleton()));
   let last = null;
   const draw = () => last && drawRun(app, last, stage);
@@ -16,7 +27,7 @@ export function runPage(app) {
     main: stage,
     side: false,
     ready() {},
-    async show(answer) {
+    async show({ answer }) {
       last = answer;
       await draw();
     },

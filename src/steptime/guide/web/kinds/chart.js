@@ -1,22 +1,34 @@
 // The explorer: the question, its chart or table, what must be said about it, and the runs behind every point.
 
-import { askBar, chips, tools } from "./ask.js";
-import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
-import { dimensionNamed, measureNamed } from "./dimensions.js";
-import { h, icon, replace } from "./dom.js";
-import { count, figure, sentence, statusWords, withUnit } from "./format.js";
-import { drillDown } from "./drill.js";
-import { groupRows } from "./reduce.js";
-import { dataTable } from "./table.js";
-import { look } from "./theme.js";
-import { headingOf, subtitleOf } from "./words.js";
+import { askBar, chips, tools } from "../ask.js";
+import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
+import { labelOf, measureNamed } from "../dimensions.js";
+import { h, icon, replace } from "../dom.js";
+import { count, figure, sentence, statusWords, withUnit } from "../format.js";
+import { drillDown } from "../drill.js";
+import { disturbedWords } from "../notes.js";
+import { queryRows } from "../query.js";
+import { groupRows } from "../reduce.js";
+import { dataTable } from "../table.js";
+import { themeValues } from "../theme.js";
+import { chartSize, chartValues } from "../values.js";
+import { headingOf, subtitleOf } from "../words.js";
 
-export const measureOf = (app) => measureNamed(app.view.y);
-export const labelOf = (name) => dimensionNamed(name).label;
+/** @type {ViewKind<Result>} */
+export const chartKind = {
+  tab: { label: "Explore", place: 1 },
+  page: explorePage,
+  answer: ({ rows }, view) => queryRows(rows, view),
+  title: (result) => headingOf(result.view),
+  subtitle: (result) => subtitleOf(result.view, result),
+  values: chartValues,
+  size: chartSize,
+  rows: (result) => result.points,
+};
 
-export const heading = (app) => headingOf(app.view);
+const measureOf = (app) => measureNamed(app.view.y);
 
-export function explorePage(app) {
+function explorePage(app) {
   const ask = h("div");
   const narrowed = h("div");
   const title = h("h1");
@@ -32,7 +44,7 @@ export function explorePage(app) {
     notes,
     foot,
   );
-  /** @type {{ result: Result, spec?: Spec } | null} */
+  /** @type {Answered<Result> | null} */
   let last = null;
   const draw = async () => last && (await drawResult(app, last, stage));
   return {
@@ -41,17 +53,16 @@ export function explorePage(app) {
     ready(view) {
       replace(ask, askBar(app));
       replace(narrowed, chips(app, swatches(last)));
-      title.textContent = heading(app);
       card.classList.add("busy");
-      replace(foot, tools(app, last?.result));
+      replace(foot, tools(app, last?.answer));
     },
     async show(answered) {
-      const answer = { ...answered, result: { ...answered.result, view: app.view } };
-      last = answer;
-      const { result } = answer;
+      const result = { ...answered.answer, view: app.view };
+      last = { ...answered, answer: result };
       card.classList.remove("busy");
-      under.textContent = subtitleOf(app.view, result);
-      replace(narrowed, chips(app, swatches(answer)));
+      title.textContent = answered.title;
+      under.textContent = answered.subtitle;
+      replace(narrowed, chips(app, swatches(last)));
       replace(foot, tools(app, result));
       replace(notes, notesOf(app, result));
       await draw();
@@ -84,13 +95,15 @@ export function explorePage(app) {
   };
 }
 
-const swatches = (answer) =>
-  Object.fromEntries((answer?.result.series ?? []).map((name, i) => [name, look().palette[i % look().palette.length]]));
+const swatches = (answered) =>
+  Object.fromEntries(
+    (answered?.answer.series ?? []).map((name, i) => [name, themeValues().palette[i % themeValues().palette.length]]),
+  );
 
-async function drawResult(app, answer, stage) {
-  const { result } = answer;
+/** @type {(app: any, answered: Answered<Result>, stage: HTMLElement) => Promise<void>} */
+async function drawResult(app, { answer: result, title, spec = {} }, stage) {
   if (!result.points.length) return replace(stage, nothing(app));
-  if (app.view.kind === "table") return replace(stage, pointsTable(app, result));
+  if (app.view.kind === "table") return replace(stage, pointsTable(app, result, title));
   const figures = result.points.filter((p) => p.value !== null);
   if (!figures.length)
     return replace(
@@ -104,10 +117,10 @@ async function drawResult(app, answer, stage) {
   const holder = h("div", { class: "chart" });
   replace(stage, holder);
   const points = result.points.map((p, point) => ({ ...p, point }));
-  return drawChart(holder, answer.spec, {
-    height: answer.spec.facet ? 220 : Math.max(320, Math.min(460, innerHeight - 420)),
+  return drawChart(holder, spec, {
+    height: spec.facet ? 220 : Math.max(320, Math.min(460, innerHeight - 420)),
     series: result.series,
-    words: `${heading(app)}. ${count(figures.length, "point")}; the table has all figures.`,
+    words: `${title}. ${count(figures.length, "point")}; the table has all figures.`,
     tip: (datum) => (points[datum.point] ? tipOf(app, points[datum.point]) : meanTip(app, datum)),
     open: (datum) => drillDown(app, result, points[datum.point]),
     points: points.filter((p) => p.value !== null),
@@ -128,14 +141,6 @@ function nothing(app) {
         h("button", { class: "button primary", onclick: () => app.go({ filters: [], series: [], range: [] }) }, "Clear filters"),
       h("button", { class: "button", onclick: () => app.go({ kind: "coverage" }) }, "What has been measured"),
     ),
-  );
-}
-
-export function firstSteps(app) {
-  return empty(
-    "No results yet",
-    `Nothing is in ${app.meta.store} yet. Measure something; it appears here by itself, without a reload.`,
-    h("pre", null, "steptime setup pytorch\nsteptime run mnist_cnn --batch 16,32,64 --store ", app.meta.store),
   );
 }
 
@@ -244,9 +249,7 @@ function notesOf(app, result) {
   ];
 }
 
-export const disturbedWords = (n) => `${count(n, "run")} left out because something else disturbed ${n === 1 ? "it" : "them"}`;
-
-function pointsTable(app, result) {
+function pointsTable(app, result, title) {
   const { view } = app;
   const measure = shownMeasure(app);
   const columns = [
@@ -278,5 +281,5 @@ function pointsTable(app, result) {
           : "",
     ],
   ].filter(Boolean);
-  return dataTable(columns, result.points, heading(app));
+  return dataTable(columns, result.points, title);
 }

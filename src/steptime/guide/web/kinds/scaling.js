@@ -1,13 +1,27 @@
 // Scaling: throughput with its ideal, speed-up and efficiency over the number of devices. No baseline is ever invented.
 
-import { chips, dimensionOptions, pick, segments } from "./ask.js";
-import { chartSkeleton, drawChart, empty, problem } from "./chart.js";
-import { h, icon, replace } from "./dom.js";
-import { disturbedWords, firstSteps } from "./explore.js";
-import { count, figure, sentence, statusWords } from "./format.js";
-import { dataTable } from "./table.js";
+import { chips, dimensionOptions, pick, segments } from "../ask.js";
+import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
+import { h, icon, replace } from "../dom.js";
+import { count, figure, sentence, statusWords } from "../format.js";
+import { disturbedWords } from "../notes.js";
+import { scaleRows } from "../scale.js";
+import { dataTable } from "../table.js";
+import { distinct, legendEntries, plainStatus } from "../values.js";
 
-export function scalingPage(app) {
+/** @type {ViewKind<Scaling>} */
+export const scalingKind = {
+  tab: { label: "Scaling", place: 2 },
+  page: scalingPage,
+  answer: ({ rows }, view) => scaleRows(rows, view),
+  title: ({ view }) => `${sentence(view.scaling)} scaling`,
+  subtitle: scalingSubtitle,
+  values: scalingValues,
+  size: ({ lines }) => ({ width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map(lineName)) }),
+  rows: ({ lines }) => lines.flatMap((l) => l.points.map((p) => ({ series: l.series, batch: l.batch, ...p }))),
+};
+
+function scalingPage(app) {
   const ask = h("div");
   const narrowed = h("div");
   const stage = h("div", null, h("section", { class: "card" }, chartSkeleton()));
@@ -56,8 +70,7 @@ function sentenceBar(app) {
   );
 }
 
-async function drawScaling(app, answer, stage) {
-  const { scaling } = answer;
+async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stage) {
   const lines = scaling.lines.filter((l) => l.points.some((p) => p.throughput !== null));
   if (!app.meta.runs) return replace(stage, h("section", { class: "card" }, firstSteps(app)));
   if (!lines.length) {
@@ -104,23 +117,19 @@ async function drawScaling(app, answer, stage) {
       ),
   );
   const holder = h("div", { class: "chart" });
-  const has = (field) => lines.some((l) => l.points.some((p) => p[field] !== null));
-  const words = [has("ideal") && "dashed: perfect scaling from one device", has("low") && "95% intervals"]
-    .filter(Boolean)
-    .join(" · ");
   replace(
     stage,
     h(
       "section",
       { class: "card" },
-      h("header", null, h("div", null, h("h1", null, sentence(`${app.view.scaling} scaling`)), h("p", null, words))),
+      h("header", null, h("div", null, h("h1", null, title), h("p", null, subtitle))),
       h("div", { class: "stage" }, holder),
       notes,
       axes(app),
     ),
     h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(lines)),
   );
-  await drawChart(holder, answer.spec, {
+  await drawChart(holder, spec, {
     height: 290,
     series: lines.map((l) => lineName(l)),
     words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.",
@@ -204,4 +213,55 @@ function table(lines) {
     rows,
     sentence("scaling"),
   );
+}
+
+/** @type {(scaling: Scaling) => string} */
+function scalingSubtitle({ view, lines }) {
+  const points = lines.flatMap((l) => l.points);
+  return (
+    (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") +
+    (points.some((p) => p.ideal !== null) ? " · dashed: perfect scaling" : "") +
+    (points.some((p) => p.low !== null) ? " · 95% intervals" : "")
+  );
+}
+
+/** @type {(scaling: Scaling) => Row} */
+function scalingValues(answer) {
+  const { view, lines } = answer;
+  const names = lines.map(lineName);
+  const rows = lines.flatMap((l, i) =>
+    l.points.map((p) => ({
+      devices: p.devices,
+      series: names[i],
+      throughput: p.throughput,
+      throughput_low: p.low,
+      throughput_high: p.high,
+      ideal: p.ideal,
+      speedup: p.speedup,
+      speedup_low: p.speedup_low,
+      speedup_high: p.speedup_high,
+      efficiency: p.efficiency,
+      efficiency_low: p.efficiency_low,
+      efficiency_high: p.efficiency_high,
+      runs: p.runs,
+      status: plainStatus(p.status),
+    })),
+  );
+  const any = (field) => rows.some((r) => r[field] !== null);
+  return {
+    rows,
+    series: names,
+    legend: names.length > 1,
+    devices: distinct(rows.map((r) => r.devices)).sort((a, b) => a - b),
+    heading: scalingKind.title(answer),
+    subtitle: [scalingSubtitle(answer)],
+    log_x: view.log.includes("x"),
+    log_y: view.log.includes("y"),
+    based: any("speedup"),
+    ideal: any("ideal"),
+    failed: rows.some((r) => r.throughput === null),
+    throughput_ends: any("throughput_low"),
+    speedup_ends: any("speedup_low"),
+    efficiency_ends: any("efficiency_low"),
+  };
 }

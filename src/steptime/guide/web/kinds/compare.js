@@ -1,13 +1,45 @@
 // Compare: each side against the first, with an interval and a verdict, and in what they differ.
 
-import { chips, seriesDialog } from "./ask.js";
-import { empty, problem } from "./chart.js";
-import { h, icon, replace, svg } from "./dom.js";
-import { measureOf } from "./explore.js";
-import { count, figure, sentence, statusWords, when, withUnit } from "./format.js";
-import { but } from "./state.js";
+import { chips, seriesDialog } from "../ask.js";
+import { empty, problem } from "../chart.js";
+import { compareSides } from "../comparing.js";
+import { h, icon, replace, svg } from "../dom.js";
+import { measureNamed } from "../dimensions.js";
+import { count, figure, sentence, statusWords, when, withUnit } from "../format.js";
+import { but } from "../state.js";
+import { TEMPLATES } from "../templates.js";
+import { distinct } from "../values.js";
 
-export function comparePage(app) {
+/** @type {ViewKind<Comparison>} */
+export const compareKind = {
+  tab: {
+    label: "Compare",
+    place: 5,
+    target: (app) => ({ runs: app.picked.length ? app.picked : app.view.runs }),
+    count: (app) => app.picked.length,
+  },
+  page: comparePage,
+  fetch: fetchComparison,
+  answer: ({ rows }, view) => compareSides(rows, view),
+  title: ({ sides }) => `Compared with ${sides[0].name}`,
+  subtitle: () => "dots: ratio · lines: its 95% interval",
+  values: compareValues,
+  size: () => ({ width: 460 }),
+  rows: ({ differences }) => differences,
+};
+
+// With the rows of the runs that are compared, from which their names are made.
+async function fetchComparison(app, view) {
+  if (!comparable(view)) return { answer: null, title: "Comparison", subtitle: "" };
+  if (!view.runs.length) return app.source.answer(view);
+  const [answered, { rows }] = await Promise.all([
+    app.source.answer(view),
+    app.source.runs({ ...view, kind: "runs", filters: [] }, 50, 0),
+  ]);
+  return { ...answered, rows };
+}
+
+function comparePage(app) {
   const narrowed = h("div");
   const stage = h("div", null, h("section", { class: "card" }, h("p", { class: "starting" }, "Comparing…")));
   return {
@@ -18,7 +50,7 @@ export function comparePage(app) {
     ready() {
       replace(narrowed, app.view.runs.length ? null : chips(app));
     },
-    async show({ comparison, rows }) {
+    async show({ answer: comparison, rows }) {
       if (!comparison) return replace(stage, invitation(app));
       named = new Map((rows ?? []).map((row) => [row.id, row]));
       return replace(stage, body(app, comparison));
@@ -36,7 +68,7 @@ export function comparePage(app) {
   };
 }
 
-export const comparable = (view) => view.runs.length > 1 || (!view.runs.length && view.series.length > 1);
+const comparable = (view) => view.runs.length > 1 || (!view.runs.length && view.series.length > 1);
 
 function invitation(app) {
   return h(
@@ -61,7 +93,7 @@ function invitation(app) {
 }
 
 function body(app, c) {
-  const measure = measureOf(app);
+  const measure = measureNamed(app.view.y);
   const [least, most] = [
     Math.min(0.95, ...c.differences.map((d) => d.low ?? d.ratio ?? 1)),
     Math.max(1.05, ...c.differences.map((d) => d.high ?? d.ratio ?? 1)),
@@ -268,4 +300,27 @@ function interval(d, low, high) {
       svg("circle", { cx: at(d.ratio), cy: 15, r: 5.5, fill: colour }),
     ),
   );
+}
+
+/** @type {(comparison: Comparison) => Row} */
+function compareValues(comparison) {
+  const first = comparison.sides[0].name;
+  const rows = comparison.differences.map(({ name, ratio, low, high, verdict, words }) => ({
+    name,
+    ratio,
+    low,
+    high,
+    verdict,
+    words,
+  }));
+  const ratios = [1, ...rows.flatMap((r) => [r.low ?? [], r.ratio ?? [], r.high ?? []].flat())];
+  return {
+    wide: Math.max(...ratios) > TEMPLATES.limits.wide * Math.min(...ratios),
+    rows,
+    present: distinct(rows.map((r) => r.verdict)),
+    ends: rows.some((r) => r.low),
+    x_title: `${measureNamed(comparison.view.y).label} relative to ${first}`,
+    heading: compareKind.title(comparison),
+    subtitle: [compareKind.subtitle(comparison)],
+  };
 }

@@ -1,13 +1,30 @@
 // Coverage: which combinations have been measured, which failed, and which nobody has tried.
 
-import { chips, dimensionOptions, pick } from "./ask.js";
-import { empty, problem } from "./chart.js";
-import { h, replace } from "./dom.js";
-import { firstSteps, labelOf } from "./explore.js";
-import { count, sentence, statusWords } from "./format.js";
-import { withFilter } from "./state.js";
+import { chips, dimensionOptions, pick } from "../ask.js";
+import { empty, firstSteps, problem } from "../chart.js";
+import { byPlaces, dimensionNamed, inOrder, labelOf } from "../dimensions.js";
+import { h, replace } from "../dom.js";
+import { FACTS } from "../facts.js";
+import { count, sentence, statusWords } from "../format.js";
+import { mostTelling } from "../query.js";
+import { groupRows } from "../reduce.js";
+import { accepts, passes, valueOf } from "../rows.js";
+import { withFilter } from "../state.js";
+import { distinct, plainStatus, UNKNOWN_VALUE } from "../values.js";
 
-export function coveragePage(app) {
+/** @type {ViewKind<Coverage>} */
+export const coverageKind = {
+  tab: { label: "Coverage", place: 3 },
+  page: coveragePage,
+  answer: ({ rows }, view) => coverRows(rows, view),
+  title: () => "Coverage",
+  subtitle: ({ cells, counts }) => `${counts.ok ?? 0} of ${cells.length} combinations are measured · figures: runs`,
+  values: coverageValues,
+  size: () => ({}),
+  rows: ({ cells }) => cells,
+};
+
+function coveragePage(app) {
   const ask = h("div");
   const narrowed = h("div");
   const stage = h("section", { class: "card" }, h("p", { class: "starting" }, "Counting…"));
@@ -44,7 +61,7 @@ export function coveragePage(app) {
       replace(narrowed, chips(app));
       stage.classList.add("busy");
     },
-    async show({ coverage }) {
+    async show({ answer: coverage }) {
       stage.classList.remove("busy");
       replace(stage, app.meta.runs ? matrix(app, coverage) : firstSteps(app));
     },
@@ -152,4 +169,66 @@ function key() {
     swatch("failed", "failed"),
     swatch("absent", "not run"),
   );
+}
+
+// Contended runs count as measured: the question here is what exists.
+/** @type {(rows: Row[], view: View) => Coverage} */
+function coverRows(rows, view) {
+  const of = view.group.length ? view.group : view.x === "framework" ? ["model"] : ["framework"];
+  const inRange = view.range.length ? accepts(dimensionNamed(view.x).kind, view.range) : () => true;
+  const placed = rows
+    .filter(passes(view.filters, view.scaling))
+    .map((row) => ({
+      x: valueOf(row, view.x, view.scaling),
+      values: of.map((d) => valueOf(row, d, view.scaling)),
+      status: row.status,
+    }))
+    .filter(({ x }) => inRange(x));
+  const cells = groupRows(placed, ({ x, values }) => JSON.stringify([values, x]));
+  const xs = inOrder(
+    dimensionNamed(view.x),
+    placed.map(({ x }) => x),
+  ).slice(0, FACTS.limits.matrix);
+  const orders = of.map((d, i) =>
+    inOrder(
+      dimensionNamed(d),
+      placed.map(({ values }) => values[i]),
+    ),
+  );
+  const unique = [...groupRows(placed, ({ values }) => JSON.stringify(values)).values()].map(([{ values }]) => values);
+  const shown = unique.sort(byPlaces(orders)).slice(0, FACTS.limits.matrix);
+  const name = (/** @type {string[]} */ values) => values.map((v) => v || "unknown").join(", ");
+  const made = shown.flatMap((values) =>
+    xs.map((x) => cellOfRuns(x, name(values), cells.get(JSON.stringify([values, x])) ?? [])),
+  );
+  return { view, of, xs, rows: shown.map(name), cells: made, counts: countsBy(made) };
+}
+
+/** @type {(x: string, row: string, runs: { status: string }[]) => Cell} */
+function cellOfRuns(x, row, runs) {
+  const statuses = countsBy(runs);
+  return { x, row, status: statuses.ok ? "ok" : mostTelling(statuses, 0), runs: runs.length, statuses };
+}
+
+/** @type {(list: { status: string }[]) => Record<string, number>} */
+const countsBy = (list) => Object.fromEntries([...groupRows(list, (item) => item.status)].map(([s, items]) => [s, items.length]));
+
+/** @type {(coverage: Coverage) => Row} */
+function coverageValues(coverage) {
+  const rows = coverage.cells.map((c) => ({
+    x: c.x || UNKNOWN_VALUE,
+    row: c.row,
+    status: plainStatus(c.status),
+    runs: c.runs || null,
+  }));
+  return {
+    rows,
+    xs: coverage.xs.map((x) => x || UNKNOWN_VALUE),
+    ys: coverage.rows,
+    present: distinct(rows.map((r) => r.status)),
+    x_title: dimensionNamed(coverage.view.x).label,
+    y_title: coverage.of.map((d) => dimensionNamed(d).label).join(", "),
+    heading: coverageKind.title(coverage),
+    subtitle: [coverageKind.subtitle(coverage)],
+  };
 }

@@ -1,24 +1,34 @@
 // Runs: every record that the filters leave, newest first; pick some to compare.
 
-import { chips } from "./ask.js";
-import { empty, problem } from "./chart.js";
-import { h, replace } from "./dom.js";
-import { verdictTag } from "./drill.js";
-import { firstSteps } from "./explore.js";
-import { count, figure, statusWords, when } from "./format.js";
-import { dataTable } from "./table.js";
+import { chips } from "../ask.js";
+import { empty, firstSteps, problem } from "../chart.js";
+import { h, replace } from "../dom.js";
+import { verdictTag } from "../drill.js";
+import { count, figure, statusWords, when } from "../format.js";
+import { dataTable } from "../table.js";
 
 const PAGE = 100;
 
-export function runsPage(app) {
+/** @type {ViewKind<RunList>} */
+export const runsKind = {
+  tab: { label: "Runs", place: 4 },
+  page: runsPage,
+  answer: (engine, view) => engine.runs(view, Infinity, 0),
+  title: () => "Runs",
+  subtitle: () => "",
+  rows: (list) => list.rows,
+};
+
+function runsPage(app) {
   const narrowed = h("div");
   const stage = h("section", { class: "card" }, h("p", { class: "starting" }, "Reading…"));
   let offset = 0;
   let shown = "";
-  const show = async (found) => {
+  const show = async (list) => {
     stage.classList.remove("busy");
     if (!app.meta.runs) return replace(stage, firstSteps(app));
-    if (!found.total) return replace(stage, empty("No runs match", "Remove a filter to see what there is."));
+    if (!list.total) return replace(stage, empty("No runs match", "Remove a filter to see what there is."));
+    const rows = list.rows.slice(0, PAGE);
     const turn = async (by) => {
       offset += by;
       stage.classList.add("busy");
@@ -29,7 +39,7 @@ export function runsPage(app) {
       h(
         "header",
         null,
-        h("div", null, h("h1", null, count(found.total, "run")), h("p", null, "newest first; pick two or more to compare them")),
+        h("div", null, h("h1", null, count(list.total, "run")), h("p", null, "newest first; pick two or more to compare them")),
         h(
           "button",
           {
@@ -41,14 +51,14 @@ export function runsPage(app) {
           compareWords(app),
         ),
       ),
-      h("div", { class: "body" }, runsTable(app, found.rows)),
-      found.total > PAGE &&
+      h("div", { class: "body" }, runsTable(app, rows)),
+      list.total > PAGE &&
         h(
           "div",
           { class: "pager" },
-          `${offset + 1}–${offset + found.rows.length} of ${found.total.toLocaleString("en")}`,
+          `${offset + 1}–${offset + rows.length} of ${list.total.toLocaleString("en")}`,
           h("button", { class: "button small", disabled: offset === 0, onclick: () => turn(-PAGE) }, "Newer"),
-          h("button", { class: "button small", disabled: offset + PAGE >= found.total, onclick: () => turn(PAGE) }, "Older"),
+          h("button", { class: "button small", disabled: offset + PAGE >= list.total, onclick: () => turn(PAGE) }, "Older"),
         ),
     );
   };
@@ -62,7 +72,7 @@ export function runsPage(app) {
       shown = now;
       stage.classList.add("busy");
     },
-    show: async (found) => show(offset ? await app.source.runs(app.view, PAGE, offset) : found),
+    show: async ({ answer }) => show(offset ? await app.source.runs(app.view, PAGE, offset) : answer),
     fail: (error) => replace(stage, problem(error)),
     redraw() {},
   };
