@@ -2,12 +2,12 @@ import json
 
 import pytest
 
-from steptime.cli.main import VERBS
+from steptime.cli.main import verbs
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", verbs())
 def test_every_verb_has_help(inside, verb):
     done = inside(verb, "--help")
     assert done.code == 0

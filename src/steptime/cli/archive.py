@@ -1,4 +1,4 @@
-"""`steptime archive`: move old results aside, whole, and back."""
+"""`steptime archive`: move old results aside, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`steptime backends`: the frameworks, and what they can do."""
+"""`steptime backends`: the frameworks, what they can do and where they come from."""
 
 from __future__ import annotations
 

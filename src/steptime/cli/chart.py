@@ -1,4 +1,4 @@
-"""`steptime chart`: any chart of the Performance Guide, without a browser."""
+"""`steptime chart`: any chart of the records, as a table or a picture."""
 
 from __future__ import annotations
 

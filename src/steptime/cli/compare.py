@@ -1,4 +1,4 @@
-"""`steptime compare`: by how much runs differ, with what certainty, and what else is not the same."""
+"""`steptime compare`: runs, or groups of runs, against each other."""
 
 from __future__ import annotations
 

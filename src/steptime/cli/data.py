@@ -1,4 +1,4 @@
-"""`steptime data`: data sets that cases can be fed with."""
+"""`steptime data`: data sets to feed: which are here, and where they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`steptime guide`: the Performance Guide in the browser."""
+"""`steptime guide`: explore all results in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`steptime import`: what other tools wrote, as records with their origin."""  # noqa: N999 - the verb's own name
+"""`steptime import`: results of other tools, as records."""  # noqa: N999 - the verb's own name
 
 from __future__ import annotations
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,51 +15,50 @@ import click
 from steptime import __version__
 from steptime.core.errors import SteptimeError
 
-VERBS = {
-    "run": "measure one case, a grid of them, or a plan",
-    "resume": "go on with a sweep that was interrupted",
-    "status": "how far each sweep has come",
-    "cancel": "end a sweep that is being run",
-    "archive": "move old results aside, and back",
-    "list": "the records in the store",
-    "show": "one record, in full",
-    "chart": "any chart of the records, as a table or a picture",
-    "compare": "runs, or groups of runs, against each other",
-    "export": "records as CSV or JSON for other tools",
-    "guide": "explore all results in the browser",
-    "push": "send records to a guide that runs elsewhere",
-    "report": "all results and the guide to explore them, in one file",
-    "import": "results of other tools, as records",
-    "plans": "the experiments that come with steptime",
-    "models": "the models, or one of them layer by layer",
-    "backends": "the frameworks, what they can do and where they come from",
-    "sites": "the clusters to run on, and whether they work",
-    "data": "data sets to feed: which are here, and where they come from",
-    "machine": "what this machine is, and what was found out about it",
-    "setup": "install a framework into an environment of its own",
-    "doctor": "prove by a real step which backends work here",
-}
+FOLDER = Path(__file__).parent
+VERB = re.compile(r'"""`steptime (\w+)`: (.+)\."""')
+"""how the file of a verb begins; what follows the colon is its line in `steptime --help`"""
+ORDER = (
+    *("run", "resume", "status", "cancel", "archive", "list", "show", "chart", "compare", "export", "guide", "push", "report"),
+    *("import", "plans", "models", "backends", "sites", "data", "machine", "setup", "doctor"),
+)
+"""of `steptime --help`; a verb that is not named comes last"""
 DONE, SOME_FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def verbs() -> dict[str, str]:
+    """Every verb and its line of help, in the order of the help."""
+    summaries = {path.stem: _summary(path.stem) for path in FOLDER.glob("*.py")}
+    places = {name: place for place, name in enumerate(ORDER)}
+    names = sorted(filter(summaries.get, summaries), key=lambda name: (places.get(name, len(places)), name))
+    return {name: summaries[name] for name in names}
+
+
+def _summary(name: str) -> str:
+    """Empty if no file of this name is a verb. The file is read, not imported: help starts at once."""
+    path = FOLDER / f"{name}.py"
+    begin = VERB.match(path.read_text()) if name.isidentifier() and path.is_file() else None
+    return begin[2] if begin and begin[1] == name else ""
 
 
 class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
+        return list(verbs())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in VERBS:
+        if not _summary(name):
             return None
         command: click.Command = importlib.import_module(f"steptime.cli.{name}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            raise click.UsageError(f"unknown command '{args[0]}'; known: {', '.join(VERBS)}")
+        if args and not args[0].startswith("-") and not _summary(args[0]):
+            raise click.UsageError(f"unknown command '{args[0]}'; known: {', '.join(verbs())}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl(list(verbs().items()))
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-"""`steptime models`: the zoo, or one model layer by layer."""
+"""`steptime models`: the models, or one of them layer by layer."""
 
 from __future__ import annotations
 

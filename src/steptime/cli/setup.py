@@ -1,4 +1,4 @@
-"""`steptime setup`: install frameworks, each into an environment of its own."""
+"""`steptime setup`: install a framework into an environment of its own."""
 
 from __future__ import annotations
 

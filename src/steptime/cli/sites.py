@@ -1,4 +1,4 @@
-"""`steptime sites`: the clusters that are known, and whether they are what their files say."""
+"""`steptime sites`: the clusters to run on, and whether they work."""
 
 from __future__ import annotations
 
