@@ -1,4 +1,4 @@
-"""`steptime archive`: move old results aside, and back."""
+"""`steptime archive`: move old results aside, or back."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from steptime.sweep.state import find_sweep
 
 @click.command("archive")
 @click.argument("names", nargs=-1, metavar="[SWEEP..]")
-@click.option("--restore", "back", is_flag=True, help="Bring archived sweeps back.")
+@click.option("--restore", "back", is_flag=True, help="Move archived sweeps back.")
 @store_option
 def command(names: tuple[str, ...], back: bool, store_path: str | None) -> int:
-    """Move the records of each SWEEP (an id, or a plan's name) to archived/; without one, list what is there.
+    """Move the records of each SWEEP (an id or a plan's name) to archived/; without one, list the archived sweeps.
 
-    What is archived is a store of its own: `steptime list --store DIR` reads it.
+    An archived sweep is a store of its own: `steptime list --store DIR` reads it.
     """
     store = open_store(store_path)
     for name in names:

@@ -1,4 +1,4 @@
-"""`steptime backends`: the frameworks, what they can do and where they come from."""
+"""`steptime backends`: list the frameworks and what they support."""
 
 from __future__ import annotations
 

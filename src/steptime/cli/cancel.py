@@ -1,4 +1,4 @@
-"""`steptime cancel`: end a sweep that is being run."""
+"""`steptime cancel`: stop a running sweep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 15.0
 @click.argument("sweep", required=False, default="", metavar="[SWEEP]")
 @store_option
 def command(sweep: str, store_path: str | None) -> int:
-    """End SWEEP (default: the newest). What is finished stays; `steptime resume` goes on with it."""
+    """Stop SWEEP (default: the newest). Finished cases keep their records; `steptime resume` continues the sweep."""
     store = open_store(store_path)
     found = find_sweep(store, sweep)
     folder = folder_of(store, found)

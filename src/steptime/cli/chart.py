@@ -1,4 +1,4 @@
-"""`steptime chart`: any chart of the records, as a table or a picture."""
+"""`steptime chart`: chart the records, as a table or a picture."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from steptime.cli.options import json_option, open_store, store_option
 
 
 @click.command("chart")
-@click.option("--x", default="model", show_default=True, help="Dimension of the horizontal axis; label.NAME for a label.")
+@click.option("--x", default="model", show_default=True, help="Dimension of the horizontal axis; label.NAME is a label.")
 @click.option("--y", default="throughput", show_default=True, help="Measure: throughput, batch_time_ms, p95_ms, efficiency, ...")
-@click.option("--group", default="", metavar="D,..", help="One to three dimensions, whose values make the series.")
+@click.option("--group", default="", metavar="D,..", help="Up to three dimensions whose values make the series.")
 @click.option("--filter", "-f", "filters", multiple=True, metavar="D=V,..", help="Only runs with these values; 8..64 is a range.")
-@click.option("--series", "-s", multiple=True, metavar="'NAME: D=V,..; D=V'", help="A named series with filters of its own.")
-@click.option("--facet", default="", metavar="D", help="A small chart for each value.")
-@click.option("--agg", default="best", show_default=True, help="best, min, max, mean or median.")
-@click.option("--scaling", default="weak", show_default=True, help="weak: batch is the replica batch; strong: the effective one.")
+@click.option("--series", "-s", multiple=True, metavar="'NAME: D=V,..; D=V'", help="A named series with its own filters.")
+@click.option("--facet", default="", metavar="D", help="One small chart per value of this dimension.")
+@click.option("--agg", default="best", show_default=True, help="How runs are combined: best, min, max, mean or median.")
+@click.option(
+    "--scaling", default="weak", show_default=True, help="weak: batch means the replica batch; strong: the effective one."
+)
 @click.option("--log", default="", metavar="x|y|xy", help="Logarithmic axes.")
-@click.option("--baseline", default="", metavar="SERIES", help="Show everything relative to this series, or value of x.")
+@click.option("--baseline", default="", metavar="SERIES", help="Show everything relative to this series or value of x.")
 @click.option("--range", "limits", default="", metavar="V,..|LOW..HIGH", help="The values of x to show.")
 @click.option("--contended", is_flag=True, help="Include contended runs, which other processes disturbed.")
 @click.option("--view", "kind", default="chart", show_default=True, help="chart, scaling, coverage or runs.")
-@click.option("--url", default="", metavar="ADDRESS", help="Take all of this from an address of the guide.")
+@click.option("--url", default="", metavar="ADDRESS", help="Take the view from an address of the guide.")
 @click.option("--theme", default="light", show_default=True, help="light or dark.")
 @click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .csv, .json or .vl.json.")
 @json_option

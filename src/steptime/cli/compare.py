@@ -1,4 +1,4 @@
-"""`steptime compare`: runs, or groups of runs, against each other."""
+"""`steptime compare`: compare runs, or groups of runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ VERDICTS = ("faster", "slower", "same", "undecided", "no figure")
 @click.option("--y", default="throughput", show_default=True, help="Measure: throughput, batch_time_ms, p95_ms, peak_bytes, ...")
 @click.option("--filter", "-f", "filters", multiple=True, metavar="D=V,..", help="Only runs with these values, on all sides.")
 @click.option("--margin", default="2%", show_default=True, help="Differences within this margin count as the same.")
-@click.option("--fail-on", default="", metavar="VERDICT,..", help="Exit with 1 if one of these is found: slower,undecided.")
+@click.option(
+    "--fail-on", default="", metavar="VERDICT,..", help="Exit with 1 if one of these verdicts occurs: slower,undecided."
+)
 @click.option("--contended", is_flag=True, help="Include contended runs, which other processes disturbed.")
 @click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .json or .vl.json.")
 @json_option

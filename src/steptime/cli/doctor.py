@@ -1,4 +1,4 @@
-"""`steptime doctor`: prove by a real step which backends work here."""
+"""`steptime doctor`: test with a real step which backends work here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from steptime.cli.printing import table
 
 @click.command("doctor")
 @click.argument("names", nargs=-1, metavar="[BACKEND..]")
-@click.option("--python", default="", metavar="PATH", help="Examine this interpreter instead of the backend's own.")
-@click.option("--worker", default="", metavar="CMD", help="Try whether this command keeps to the worker protocol, as BACKEND.")
-@click.option("--prove", is_flag=True, help="Also compare each with the numpy reference, in every operator that it has.")
+@click.option("--python", default="", metavar="PATH", help="Test this interpreter instead of the backend's own.")
+@click.option("--worker", default="", metavar="CMD", help="Test whether this command follows the worker protocol, as BACKEND.")
+@click.option("--prove", is_flag=True, help="Also compare each backend with the numpy reference, in every operator that it has.")
 @json_option
 def command(names: tuple[str, ...], python: str, worker: str, prove: bool, as_json: bool) -> int:
-    """Take a training step in a process of its own on each BACKEND (default: all), and say what to do where it fails."""
+    """Run a training step on each BACKEND (default: all), each in its own process, and say how to fix what fails."""
     from steptime.checks.doctor import examine
     from steptime.core.backends.base import find
     from steptime.core.backends.base import names as known

@@ -1,4 +1,4 @@
-"""`steptime export`: records as CSV or JSON for other tools."""
+"""`steptime export`: write records as CSV or JSON for other tools."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any free port.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="An address of this machine; all but loopback need a token.")
 @click.option(
-    "--token", envvar="STEPTIME_TOKEN", default="", help="What others must have to see it.  [default: generated and printed]"
+    "--token",
+    envvar="STEPTIME_TOKEN",
+    default="",
+    help="Secret that other users need to open the guide.  [default: generated and printed]",
 )
 @click.option("--accept", is_flag=True, help="Accept records that others send with `steptime push`; they need the token.")
 @click.option("--open/--no-open", "browser", default=None, help="Whether to open a browser.  [default: if there is a display]")

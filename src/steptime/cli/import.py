@@ -1,4 +1,4 @@
-"""`steptime import`: results of other tools, as records."""  # noqa: N999 - the verb's own name
+"""`steptime import`: import results of other tools."""  # noqa: N999 - the verb's own name
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHOWN = 20
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="PATH..", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be imported; store nothing.")
-@click.option("--reference", is_flag=True, help="The published figures that come with steptime.")
+@click.option("--dry-run", is_flag=True, help="Print what would be imported; store nothing.")
+@click.option("--reference", is_flag=True, help="Import the published figures that come with steptime.")
 @click.option("--mapping", metavar="FILE", type=click.Path(path_type=Path), help="Read CSV or JSON by this mapping (TOML).")
 @click.option("--make-mapping", is_flag=True, help="Print a first mapping for a CSV or JSON file, with its guesses.")
-@click.option("--formats", is_flag=True, help="List the formats that are known.")
+@click.option("--formats", is_flag=True, help="List the known formats.")
 @json_option
 @store_option
 def command(
@@ -39,9 +39,9 @@ def command(
     as_json: bool,
     store_path: str | None,
 ) -> int:
-    """Import results of other tools: files, or folders with all that is in them.
+    """Import results of other tools: files, or folders with everything in them.
 
-    Each file's format is told by its content. A file goes in wholly or not at all, and only once.
+    The format of a file is recognised by its content. A file is imported whole or not at all, and only once.
     """
     from steptime.importing.mapping import mapped_by
     from steptime.importing.reference import reference_file

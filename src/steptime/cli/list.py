@@ -1,4 +1,4 @@
-"""`steptime list`: the records in the store."""
+"""`steptime list`: list the records in the store."""
 
 from __future__ import annotations
 

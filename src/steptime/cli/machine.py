@@ -1,4 +1,4 @@
-"""`steptime machine`: what this machine is, and what was found out about it."""
+"""`steptime machine`: describe this machine and what probes measured on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADER = ("backend", "precision", "device", "threads", "limit GFLOP/s", "version
 @click.command("machine")
 @json_option
 def command(as_json: bool) -> int:
-    """Describe hardware and software, and what probes have found out here."""
+    """Describe this machine's hardware and software, and what probes measured on it."""
     machine = describe()
     findings = list(read_findings(machine.id).findings.values())
     if as_json:

@@ -17,19 +17,30 @@ from steptime.sweep.verdicts import RETRIES
 F = TypeVar("F", bound=Callable[..., Any])
 
 OPTIONS = (
-    click.option("--python", default="", metavar="PATH", help="An interpreter that has the framework: venv, conda, module."),
-    click.option("--retry", default="", metavar="WHICH", help="Of the cases with a record, run again: failed, contended, all."),
     click.option(
-        "--contended-rounds", type=int, default=1, show_default=True, help="How often contended cases are measured again."
+        "--python",
+        default="",
+        metavar="PATH",
+        help="Interpreter that has the framework: a path, a command or an environment's folder.",
+    ),
+    click.option("--retry", default="", metavar="WHICH", help="Measure cases that have a record again: failed, contended, all."),
+    click.option(
+        "--contended-rounds", type=int, default=1, show_default=True, help="How often to measure contended cases again."
     ),
     click.option(
-        "--heartbeat-seconds", type=float, default=30.0, show_default=True, help="Silence after which a worker is killed."
+        "--heartbeat-seconds",
+        type=float,
+        default=30.0,
+        show_default=True,
+        help="Kill a worker after this many seconds without a heartbeat.",
     ),
     click.option("--no-wait", is_flag=True, help="Measure even while another steptime measures on this machine."),
-    click.option("--fresh", is_flag=True, help="A new interpreter for every case, not a fork of one that has the framework."),
-    click.option("--detach", is_flag=True, help="On a site: return when all is submitted; see `steptime status`."),
-    click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does."),
-    click.option("--full", is_flag=True, help="With --json: the whole record."),
+    click.option(
+        "--fresh", is_flag=True, help="Start a new interpreter for every case instead of forking one that has the framework."
+    ),
+    click.option("--detach", is_flag=True, help="On a site: return when all jobs are submitted; see `steptime status`."),
+    click.option("--steps-table", is_flag=True, help="Print step lines like tf_cnn_benchmarks."),
+    click.option("--full", is_flag=True, help="With --json: print the whole record."),
     json_option,
     store_option,
 )

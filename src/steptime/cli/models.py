@@ -1,4 +1,4 @@
-"""`steptime models`: the models, or one of them layer by layer."""
+"""`steptime models`: list the models, or the layers of one."""
 
 from __future__ import annotations
 

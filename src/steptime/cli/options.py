@@ -18,12 +18,12 @@ N = TypeVar("N", int, float)
 
 
 def store_option(command: F) -> F:
-    text = "Where records are kept.  [default: $STEPTIME_STORE, else ./steptime-results]"
+    text = "Folder of the records.  [default: $STEPTIME_STORE, else ./steptime-results]"
     return click.option("--store", "store_path", metavar="DIR", help=text)(command)
 
 
 def json_option(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")(command)
 
 
 def open_store(path: str | None) -> Store:

@@ -1,4 +1,4 @@
-"""`steptime plans`: the experiments that come with steptime."""
+"""`steptime plans`: list the plans that come with steptime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`steptime push`: send records to a guide that runs elsewhere."""
+"""`steptime push`: send records to a guide on another machine."""
 
 from __future__ import annotations
 

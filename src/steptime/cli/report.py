@@ -1,4 +1,4 @@
-"""`steptime report`: all results and the guide to explore them, in one file."""
+"""`steptime report`: write all results and the guide into one HTML file."""
 
 from __future__ import annotations
 

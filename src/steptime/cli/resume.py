@@ -1,4 +1,4 @@
-"""`steptime resume`: go on with a sweep that was interrupted."""
+"""`steptime resume`: continue an interrupted sweep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steptime.sweep.state import find_sweep, site_of_sweep
 @click.argument("name", required=False, default="", metavar="[SWEEP]")
 @measuring_options
 def command(name: str, **parameters: Any) -> int:
-    """Go on with SWEEP (an id, or a plan's name; default: the newest). Cases that have a record are not run again."""
+    """Continue SWEEP (an id or a plan's name; default: the newest). Cases that have a record are not measured again."""
     options = MeasuringOptions.of(parameters)
     store = open_store(options.store_path)
     sweep = find_sweep(store, name)

@@ -1,4 +1,4 @@
-"""`steptime run`: measure one case, a grid of them, or a plan."""
+"""`steptime run`: measure one case, a grid of cases, or a plan."""
 
 from __future__ import annotations
 
@@ -26,49 +26,75 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("subject", required=False, metavar="[MODEL,..|PLAN]")
-@click.option("--model", metavar="M,..", help="Models; see `steptime models`. For plans; else give them without --model.")
-@click.option("--backend", "-B", metavar="B,..", help="Frameworks (see `steptime backends`), or all.  [default: pytorch]")
+@click.option("--model", metavar="M,..", help="Models of a plan's cases. Without a plan, name them as the argument.")
+@click.option(
+    "--backend", "-B", metavar="B,..", help="Frameworks (see `steptime backends`); all: every installed one.  [default: pytorch]"
+)
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
 @click.option("--batch", "-n", metavar="N,..", help="Samples per step.  [default: the model's own]")
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
-@click.option("--threads", "-t", metavar="N,..", help="CPU threads of each rank.  [default: its share of all]")
-@click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none is forward and backward only.  [default: sgd]")
+@click.option("--threads", "-t", metavar="N,..", help="CPU threads per rank.  [default: its share of the node's cores]")
+@click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none: only forward and backward.  [default: sgd]")
 @click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")
-@click.option("--nodes", metavar="N,..", help="[default: 1]")
+@click.option("--nodes", metavar="N,..", help="Number of nodes.  [default: 1]")
 @click.option(
-    "--data", metavar="D,..", help="What is fed: synthetic, mnist, or a folder; see `steptime data`.  [default: synthetic]"
+    "--data", metavar="D,..", help="Data to feed: synthetic, mnist, or a folder; see `steptime data`.  [default: synthetic]"
 )
-@click.option("--data-store", metavar="S,..", help="Where real data are staged: dram, scratch, local, a path.  [default: dram]")
-@click.option("--learning-rate", metavar="X,..", help="[default: the model's own]")
-@click.option("--model-option", "-m", "model_options", multiple=True, metavar="K=V,..", help="See `steptime models NAME`.")
-@click.option("--backend-option", "-b", "backend_options", multiple=True, metavar="K=V,..", help="See `steptime backends`.")
-@click.option("--label", "labels", multiple=True, metavar="K=V", help="A note that is kept with the records.")
-@click.option("--repeats", type=int, default=1, show_default=True, help="Processes per case, taken in turns.")
 @click.option(
-    "--order", type=click.Choice(["interleaved", "grouped"]), help="Repeats in turns or at once.  [default: interleaved]"
+    "--data-store", metavar="S,..", help="Where real data are staged: dram, scratch, local, or a path.  [default: dram]"
 )
-@click.option("--include", multiple=True, metavar="EXPR", help="Only cases of which this is true; see docs/plans.md.")
-@click.option("--exclude", multiple=True, metavar="EXPR", help="No cases of which this is true; '' drops the plan's own.")
-@click.option("--seed", metavar="N,..", help="Of weights and inputs.  [default: 1]")
-@click.option("--target", type=float, default=0.01, show_default=True, help="Stop when the 95% interval is +/- this share.")
+@click.option("--learning-rate", metavar="X,..", help="Learning rate of the optimizer.  [default: the model's own]")
+@click.option(
+    "--model-option",
+    "-m",
+    "model_options",
+    multiple=True,
+    metavar="K=V,..",
+    help="Options of the model; see `steptime models NAME`.",
+)
+@click.option(
+    "--backend-option",
+    "-b",
+    "backend_options",
+    multiple=True,
+    metavar="K=V,..",
+    help="Options of the backend; see `steptime backends NAME`.",
+)
+@click.option("--label", "labels", multiple=True, metavar="K=V", help="A note to keep with the records.")
+@click.option(
+    "--repeats", type=int, default=1, show_default=True, help="Measurements of each case, each in a process of its own."
+)
+@click.option(
+    "--order",
+    type=click.Choice(["interleaved", "grouped"]),
+    help="Repeat the whole grid, or each case in turn.  [default: interleaved]",
+)
+@click.option("--include", multiple=True, metavar="EXPR", help="Only cases for which this is true; see docs/plans.md.")
+@click.option(
+    "--exclude", multiple=True, metavar="EXPR", help="No cases for which this is true; '' drops the plan's own conditions."
+)
+@click.option("--seed", metavar="N,..", help="Seed of weights and inputs.  [default: 1]")
+@click.option(
+    "--target", type=float, default=0.01, show_default=True, help="Stop a case when its 95% interval is within +/- this share."
+)
 @click.option("--min-steps", type=int, default=20, show_default=True, help="Steady steps before the target may stop a case.")
-@click.option("--max-steps", type=int, default=100_000, show_default=True, help="Steps after which a case stops.")
-@click.option("--max-seconds", type=float, default=30.0, show_default=True, help="Seconds of steps after which a case stops.")
-@click.option("--limit-seconds", type=float, default=900.0, show_default=True, help="Seconds after which a worker is killed.")
-@click.option("--resume", is_flag=True, help="Go on with the last sweep of the same cases, even if it is finished.")
+@click.option("--max-steps", type=int, default=100_000, show_default=True, help="Stop a case after this many steps.")
+@click.option("--max-seconds", type=float, default=30.0, show_default=True, help="Stop a case after this many seconds of steps.")
+@click.option("--limit-seconds", type=float, default=900.0, show_default=True, help="Kill a worker after this many seconds.")
+@click.option("--resume", is_flag=True, help="Continue the last sweep of the same cases, even if it is finished.")
 @click.option("--new", is_flag=True, help="Start over, even if the last sweep of the same cases was interrupted.")
-@click.option("--find-max-batch", is_flag=True, help="Find the largest batch that fits, by bisection, and measure that.")
-@click.option("--on", "site", default="local", show_default=True, metavar="SITE", help="A cluster: see `steptime sites`.")
-@click.option("--dry-run", is_flag=True, help="Only print the cases, and how long they would take.")
-@click.option("--all", "list_all", is_flag=True, help="With --dry-run: every case, however many.")
+@click.option("--find-max-batch", is_flag=True, help="Find the largest batch that fits, by bisection, and measure it.")
+@click.option("--on", "site", default="local", show_default=True, metavar="SITE", help="Run on a cluster; see `steptime sites`.")
+@click.option("--dry-run", is_flag=True, help="Print the cases and how long they will take; measure nothing.")
+@click.option("--all", "list_all", is_flag=True, help="With --dry-run: list every case, however many.")
 @measuring_options
 @click.pass_context
 def command(context: click.Context, /, **_: Any) -> int:
     """Measure MODELS (default: mnist_cnn, alexnet_conv and resnet50) or the cases of a PLAN, here or on a SITE.
 
-    A plan is a file, or one of `steptime plans`. Comma lists make a grid, whose cases are run one after another.
-    What is said here beats what the plan says.
+    A plan is a file or one of `steptime plans`. Comma lists make a grid, whose cases run one after another.
+    Options override the plan.
     """
     from steptime.cli.plan import plan_to_run
     from steptime.cli.run_options import run_options

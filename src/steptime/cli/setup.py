@@ -1,4 +1,4 @@
-"""`steptime setup`: install a framework into an environment of its own."""
+"""`steptime setup`: install frameworks, each into its own environment."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ AT_ONCE = 3
 @click.command("setup")
 @click.argument("names", nargs=-1, required=False, metavar="[NAME..|all]")
 @click.option("--platform", default="", help="cpu or cuda.  [default: cuda where an NVIDIA driver answers]")
-@click.option("--rebuild", is_flag=True, help="Start again even if it is ready.")
+@click.option("--rebuild", is_flag=True, help="Install again, even if the environment is ready.")
 @click.option("--remove", "removing", is_flag=True, help="Delete the environments instead.")
-@click.option("--pip-args", default="", metavar="ARGS", help="Passed to pip, such as '--index-url URL'.")
+@click.option("--pip-args", default="", metavar="ARGS", help="Arguments for pip, such as '--index-url URL'.")
 @json_option
 def command(names: tuple[str, ...], platform: str, rebuild: bool, removing: bool, pip_args: str, as_json: bool) -> int:
-    """Install each framework with tested versions; without a NAME, list them and what they take on disk."""
+    """Install each framework in tested versions; without a NAME, list them and their size on disk."""
     chosen = pins.names() if "all" in names else list(dict.fromkeys(names))
     for name in chosen:
         if name not in pins.names():

@@ -1,4 +1,4 @@
-"""`steptime show`: one record, in full."""
+"""`steptime show`: explain one record."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Pairs = list[tuple[str, Any]]
 
 @click.command("show")
 @click.argument("name", metavar="ID|last", default="last")
-@click.option("--full", is_flag=True, help="With --json: the whole record.")
-@click.option("--steps-table", is_flag=True, help="Print step lines as tf_cnn_benchmarks does.")
+@click.option("--full", is_flag=True, help="With --json: print the whole record.")
+@click.option("--steps-table", is_flag=True, help="Print step lines like tf_cnn_benchmarks.")
 @json_option
 @store_option
 def command(name: str, full: bool, steps_table: bool, as_json: bool, store_path: str | None) -> int:
-    """Explain one record: what was measured, on what, how well, and what disturbed it."""
+    """Explain one record: what was measured, where, how precisely, and what disturbed it."""
     record = find(open_store(store_path), name)
     if as_json:
         print(to_json(record) if full else json.dumps(full_row(record)))

@@ -1,4 +1,4 @@
-"""`steptime sites`: the clusters to run on, and whether they work."""
+"""`steptime sites`: list the clusters, or check one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ACTIONS = ("list", "show", "check")
 @click.command("sites")
 @click.argument("action", required=False, default="list", metavar="[list|show|check]")
 @click.argument("name", required=False, default="")
-@click.option("--patience", type=float, default=600.0, show_default=True, help="check: seconds to wait for directories.")
+@click.option("--patience", type=float, default=600.0, show_default=True, help="check: how many seconds to wait for directories.")
 @json_option
 @store_option
 def command(action: str, name: str, patience: float, as_json: bool, store_path: str | None) -> int:
     """List the sites, show the file of one, or check one.
 
-    Sites are looked for in ./sites, in the user's configuration and among those that come with steptime. A check submits
+    steptime looks for sites in ./sites, in the user's configuration and among its own. A check submits
     tiny jobs that prove each backend, partition and directory.
     """
     from steptime.schedulers.site_search import site_paths, site_text

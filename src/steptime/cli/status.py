@@ -1,4 +1,4 @@
-"""`steptime status`: how far each sweep has come."""
+"""`steptime status`: show the progress of each sweep."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ EVERY_SECONDS = 1.0
 
 @click.command("status")
 @click.argument("sweep", required=False, default="", metavar="[SWEEP]")
-@click.option("--watch", is_flag=True, help="Show it again every second, until all are finished.")
+@click.option("--watch", is_flag=True, help="Refresh every second until all sweeps are finished.")
 @json_option
 @store_option
 def command(sweep: str, watch: bool, as_json: bool, store_path: str | None) -> int:
-    """Show for each sweep, or for SWEEP: done, failed by kind, running with its live speed, waiting, time left."""
+    """Show the progress of every sweep, or of SWEEP: done, failed by kind, running with live speed, waiting, time left."""
     store = open_store(store_path)
     while True:
         found = statuses(store, sweep)
