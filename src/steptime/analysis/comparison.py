@@ -80,10 +80,10 @@ def interval(estimate: Estimate) -> Ratio:
     return Ratio(math.exp(estimate.centre), math.exp(estimate.centre - half), math.exp(estimate.centre + half))
 
 
-def verdict(found: Ratio, margin: float = MARGIN) -> str:
+def verdict(ratio: Ratio, margin: float = MARGIN) -> str:
     """more | less | same | undecided: same when the whole interval is within the margin, more or less when 1 is outside it."""
-    if found.low is None or found.high is None:
+    if ratio.low is None or ratio.high is None:
         return "undecided"
-    if found.low >= 1 - margin and found.high <= 1 + margin:
+    if ratio.low >= 1 - margin and ratio.high <= 1 + margin:
         return "same"
-    return "more" if found.low > 1 else "less" if found.high < 1 else "undecided"
+    return "more" if ratio.low > 1 else "less" if ratio.high < 1 else "undecided"

@@ -21,9 +21,9 @@ class Entry:
 
 def catalogue() -> list[Entry]:
     """Every model at its default size. All graphs are built for this, which takes about a tenth of a second."""
-    found = []
+    entries = []
     for model in zoo.models().values():
         graph = model.build()
         counts = graph.parameter_count, graph.flops_forward
-        found.append(Entry(model.name, model.family, graph.input.shape, *counts, model.year, model.paper))
-    return found
+        entries.append(Entry(model.name, model.family, graph.input.shape, *counts, model.year, model.paper))
+    return entries

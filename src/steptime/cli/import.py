@@ -128,10 +128,10 @@ def _print_formats(as_json: bool) -> int:
     from steptime.cli.printing import table
     from steptime.importing.recognise import importer, known
 
-    found = [(name, importer(name).TOOL, (importer(name).__doc__ or "").partition("\n")[0]) for name in known()]
+    formats = [(name, importer(name).TOOL, (importer(name).__doc__ or "").partition("\n")[0]) for name in known()]
     if as_json:
-        for name, tool, words in found:
+        for name, tool, words in formats:
             print(json.dumps({"format": name, "tool": tool, "reads": words}))
     else:
-        print(table(("format", "reads"), [[name, words] for name, _, words in found]))
+        print(table(("format", "reads"), [[name, words] for name, _, words in formats]))
     return 0

@@ -36,7 +36,7 @@ def selected(store_path: str | None, filters: tuple[str, ...], last: int = 0) ->
     """Rows of the store that pass the filters; damaged files are reported on stderr, once, since they are moved away."""
     from steptime.store.lookup import rows
 
-    found = rows(open_store(store_path), settings("where", filters), last)
-    for damaged in found.damaged:
+    selection = rows(open_store(store_path), settings("where", filters), last)
+    for damaged in selection.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
-    return found.rows
+    return selection.rows

@@ -55,10 +55,10 @@ def description(machine: Machine) -> str:
 
 def _best(findings: list[Finding]) -> list[Finding]:
     """One line per backend, precision, device and threads: phases share a limit."""
-    found: dict[tuple[str, str, str, int], Finding] = {}
+    best: dict[tuple[str, str, str, int], Finding] = {}
     for finding in sorted(findings, key=lambda f: f.peak_flops):
-        found[finding.backend, finding.precision, finding.device, finding.threads] = finding
-    return sorted(found.values(), key=lambda f: (f.backend, f.device, f.threads, -f.peak_flops))
+        best[finding.backend, finding.precision, finding.device, finding.threads] = finding
+    return sorted(best.values(), key=lambda f: (f.backend, f.device, f.threads, -f.peak_flops))
 
 
 def _cells(f: Finding) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command `steptime`. Each verb is imported when it is asked for, so that the tool starts at once."""
+"""The command `steptime`. A verb is imported only when it runs, so that the tool starts fast."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def _one(name: str, options: tuple[str, ...], svg: str | None, as_json: bool) ->
     from steptime.core.schema import option_value
 
     entry = zoo.find(name)
-    given = settings("model-option", options).items()
-    graph = zoo.build(name, {key: option_value(values[0], entry.options.get(key)) for key, values in given})
+    texts = settings("model-option", options)
+    graph = zoo.build(name, {key: option_value(values[0], entry.options.get(key)) for key, values in texts.items()})
     if svg:
         try:
             Path(svg).write_text(drawing.svg(graph))

@@ -1,4 +1,4 @@
-"""The options of `steptime run` as one typed object. The only place that asks click what the command line holds."""
+"""The options of `steptime run` as one typed object. The only place that reads click's parameters."""
 
 from __future__ import annotations
 

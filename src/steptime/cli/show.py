@@ -212,13 +212,13 @@ def _machine(m: Machine) -> Pairs:
 
 
 def _allocation(a: Allocation) -> Pairs:
-    asked = f"{a.gres}{f' (visible: {a.visible_devices})' if a.visible_devices else ''}" if a.gres else ""
+    devices = f"{a.gres}{f' (visible: {a.visible_devices})' if a.visible_devices else ''}" if a.gres else ""
     return [
         ("site", a.site),
         ("job", a.job),
         ("partition", a.partition),
         ("nodes", " ".join(a.nodes)),
-        ("devices", asked),
+        ("devices", devices),
         ("ran on", a.ran_on),
         ("queue", f"{a.queue_seconds:.0f} s" if a.queue_seconds is not None else ""),
     ]

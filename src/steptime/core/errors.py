@@ -10,7 +10,7 @@ SteptimeError                 one line for the user; the class decides the exit 
 ├── DataError                 a data set that is not there, not whole or not what it should be
 ├── SetupError                a framework's environment cannot be made or used
 └── CaseFailed                a case that did not yield a figure; becomes a record of its `kind`
-    └── Unsupported           this backend, device or precision cannot do what the case asks
+    └── Unsupported           this backend, device or precision does not support the case
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class CaseFailed(SteptimeError):
 
 
 class Unsupported(CaseFailed):
-    """What was asked for does not exist in this framework, on this device or at this precision."""
+    """This framework, device or precision does not support the case."""
 
     def __init__(self, message: str) -> None:
         from steptime.core.schema import Status  # here: every command imports this file, and few need the schema

@@ -1,1 +1,1 @@
-"""From what the user asks for to a list of cases."""
+"""Experiments: from a plan file or options to a list of cases."""

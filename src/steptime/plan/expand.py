@@ -1,4 +1,4 @@
-"""A plan and this machine give cases. The only way from what is asked for to what is run.
+"""From a plan to its cases on this machine: the only way to make them.
 
 In order: constants, rows and axes; derived values; overrides; conditions. Whatever depends on a few values only (a formula, a
 model's options) is worked out once for each distinct set of them, so that 100,000 cases take about a second.
@@ -33,7 +33,7 @@ Step = Callable[[CaseValues], None]
 
 @dataclass
 class Expansion:
-    """The cases of a plan, made as they are asked for; iterate over it once."""
+    """The cases of a plan, made while they are iterated over, once."""
 
     plan: Plan
     cores: int = field(default_factory=usable_threads)
@@ -146,14 +146,14 @@ def frameworks_here() -> tuple[list[str], list[str]]:
 
 
 def _with_installed(plan: Plan, values: Values) -> Values:
-    asked = values.get("backend", ())
-    if not any(name in asked for name in INSTALLED):
+    backends = values.get("backend", ())
+    if not any(name in backends for name in INSTALLED):
         return values
     frameworks, ready = frameworks_here()
     if not ready:
         first = find(frameworks[0]).environment_name
         raise plan.problem("backend", f"no framework is installed; run: steptime setup {first}   (or choose one with --backend)")
-    chosen = itertools.chain.from_iterable(ready if name in INSTALLED else [name] for name in asked)
+    chosen = itertools.chain.from_iterable(ready if name in INSTALLED else [name] for name in backends)
     return {**values, "backend": list(dict.fromkeys(chosen))}
 
 
@@ -174,6 +174,6 @@ def _combinations(plan: Plan, cores: int) -> Iterator[CaseValues]:
             varied: dict[str, Sequence[Any]] = {**plan.constants, **row, **plan.axes}
             varied["repeat"] = [repeat] if plan.order == "interleaved" else repeats
             for values in itertools.product(*varied.values()):
-                found: CaseValues = {**everywhere}
-                found.update(zip(varied, values))
-                yield found
+                combination: CaseValues = {**everywhere}
+                combination.update(zip(varied, values))
+                yield combination

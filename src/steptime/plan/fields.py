@@ -105,13 +105,13 @@ def check(key: str, value: object) -> Scalar:
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Groups opened: {"budget": {"target": 0.1}} to {"budget.target": 0.1}."""
-    found: dict[str, Any] = {}
+    opened: dict[str, Any] = {}
     for key, value in table.items():
         if not prefix and key in GROUPS and isinstance(value, Mapping):
-            found |= flat(value, key + ".")
+            opened |= flat(value, key + ".")
         else:
-            found[prefix + key] = value
-    return found
+            opened[prefix + key] = value
+    return opened
 
 
 def shown(value: object) -> str:

@@ -102,10 +102,10 @@ class _Reader:
         return order
 
     def _tables(self, key: str) -> list[Mapping[str, Any]]:
-        found = self._content.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
+        tables = self._content.get(key, [])
+        if not isinstance(tables, list) or not all(isinstance(entry, Mapping) for entry in tables):
             self._fail((key,), f"is a list of tables: [[{key}]]")
-        return found
+        return tables
 
     def _table(self, path: locate.Path) -> dict[str, Any]:
         """Flat, its keys known; empty if it is not there."""
@@ -115,10 +115,10 @@ class _Reader:
         if not isinstance(value, Mapping):
             self._fail(path, f"is a table, not {shown(value)}")
         group = str(path[0]) if path[0] in ("budget", "labels") else ""
-        found = flat({group: value} if group else value)
-        for key in found:
+        table = flat({group: value} if group else value)
+        for key in table:
             self._known(path, key, group)
-        return found
+        return table
 
     def _known(self, path: locate.Path, key: str, group: str) -> None:
         if is_key(key):
@@ -129,7 +129,7 @@ class _Reader:
 
     def _values(self, path: locate.Path, lists: bool) -> dict[str, list[Scalar]]:
         group = str(path[0]) if path[0] in ("budget", "labels") else ""
-        found: dict[str, list[Scalar]] = {}
+        checked: dict[str, list[Scalar]] = {}
         for key, value in self._table(path).items():
             where = _inside(path, key, group)
             if isinstance(value, list) and not lists:
@@ -139,9 +139,9 @@ class _Reader:
             if path == ("axes",) and group_of(key) == "labels":
                 self._fail(where, "labels are notes and make no new case; put them into [labels], [[cases]] or [[override]]")
             many = value if isinstance(value, list) else [value]
-            found[key] = [self._checked(where, check, key, one) for one in many]
-            self._refuse_twice(where, found[key])
-        return found
+            checked[key] = [self._checked(where, check, key, one) for one in many]
+            self._refuse_twice(where, checked[key])
+        return checked
 
     def _refuse_twice(self, where: locate.Path, values: list[Scalar]) -> None:
         seen: set[tuple[type, Scalar]] = set()
@@ -173,10 +173,10 @@ class _Reader:
         return formula(value, self._place(path))
 
     def _conditions(self, key: str) -> list[Formula]:
-        given = self._content.get(key, [])
-        if not isinstance(given, list):
-            return [self._formula((key,), given)]
-        return [self._formula((key, i), text) for i, text in enumerate(given)]
+        conditions = self._content.get(key, [])
+        if not isinstance(conditions, list):
+            return [self._formula((key,), conditions)]
+        return [self._formula((key, i), text) for i, text in enumerate(conditions)]
 
     def _derived(self) -> dict[str, Formula]:
         table = self._table(("derived",))

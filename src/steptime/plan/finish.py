@@ -84,6 +84,6 @@ class Finisher:
 
 
 def _as_floats(options: dict[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
-    """A whole number that is given to an option of fractions is one of them: 2 and 2.0 are the same case, however written."""
+    """An option with a fraction as default takes 2 as 2.0, so that both ways of writing it make the same case."""
     fractions = {key for key, value in options.items() if type(value) is int and isinstance(defaults.get(key), float)}
     return {key: float(value) if key in fractions else value for key, value in options.items()}

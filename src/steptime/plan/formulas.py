@@ -36,9 +36,9 @@ class Remembered:
         try:
             return self._known[inputs]
         except KeyError:
-            given = {name: value for name, value in zip(self._names, inputs) if value is not None}
-            found = self._known[inputs] = self._evaluate({name: _value(given, name) for name in self._formula.names})
-            return found
+            known = {name: value for name, value in zip(self._names, inputs) if value is not None}
+            value = self._known[inputs] = self._evaluate({name: _value(known, name) for name in self._formula.names})
+            return value
 
     def _evaluate(self, inputs: dict[str, Any]) -> Value:
         try:
@@ -83,9 +83,9 @@ class Formulas:
             values[key] = formula(values)
 
     def override(self, values: CaseValues) -> None:
-        for when, given in self._overrides:
+        for when, settings in self._overrides:
             if when is None or when(values):
-                values.update(given)
+                values.update(settings)
 
     def kept(self, values: CaseValues) -> bool:
         return all(condition(values) is wanted for condition, wanted in self._conditions)
@@ -93,19 +93,19 @@ class Formulas:
 
 def _inputs(formula: Formula) -> tuple[str, ...]:
     """The keys on which a formula depends. The default and the kind of an option are its model's or its backend's."""
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for name in formula.names:
-        found |= dict.fromkeys(COMPUTED.get(name, (name,)))
+        keys |= dict.fromkeys(COMPUTED.get(name, (name,)))
         if group_of(name) in ("model_options", "backend_options"):
-            found |= dict.fromkeys(("model", "backend"))
-    return tuple(found)
+            keys |= dict.fromkeys(("model", "backend"))
+    return tuple(keys)
 
 
 def _value(values: CaseValues, name: str) -> Value:
     """Of a case that is not finished: an option that is not given has its default; None if there is no such thing."""
     if name in values:
-        found: Value = values[name]
-        return found
+        value: Value = values[name]
+        return value
     if name in COMPUTED:
         return int(math.prod(values[key] for key in COMPUTED[name]))
     group, _, key = name.partition(".")
@@ -140,5 +140,5 @@ def _known_names(plan: Plan) -> set[str]:
 
 
 def _for(inputs: dict[str, Any]) -> str:
-    given = ", ".join(f"{name} = {shown(value)}" for name, value in inputs.items() if value is not None)
-    return f" (for {given})" if given else ""
+    values = ", ".join(f"{name} = {shown(value)}" for name, value in inputs.items() if value is not None)
+    return f" (for {values})" if values else ""

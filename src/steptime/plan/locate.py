@@ -77,10 +77,10 @@ class _Scanner:
         self._match(BLANK)
 
     def _match(self, pattern: re.Pattern[str]) -> str | None:
-        found = pattern.match(self._text, self._at)
-        if found:
-            self._at = found.end()
-        return found.group() if found else None
+        match = pattern.match(self._text, self._at)
+        if match:
+            self._at = match.end()
+        return match.group() if match else None
 
     def _take(self, sign: str) -> bool:
         there = self._text.startswith(sign, self._at)
@@ -110,10 +110,10 @@ class _Scanner:
         return path
 
     def _keys(self) -> list[str]:
-        found = [self._key()]
+        keys = [self._key()]
         while self._dot():
-            found.append(self._key())
-        return found
+            keys.append(self._key())
+        return keys
 
     def _dot(self) -> bool:
         self._skip()
@@ -168,6 +168,6 @@ class _Scanner:
         return self._take(bracket)
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    letters = found.group(1)
+def _unescaped(escape: re.Match[str]) -> str:
+    letters = escape.group(1)
     return chr(int(letters[1:], 16)) if letters[0] in "uU" else ESCAPES.get(letters, letters)

@@ -1,4 +1,4 @@
-"""Text to a tree. Nothing is ever given to eval.
+"""Parses the text of an expression into a tree. Nothing is passed to eval.
 
 expression := conjunction ("or" conjunction)*
 conjunction := negation ("and" negation)*
@@ -56,11 +56,11 @@ SPACE = re.compile(r"[ \t\r\n]*")
 def tokens(text: str) -> Iterator[Token]:
     position = SPACE.match(text).end()  # type: ignore[union-attr]
     while position < len(text):
-        found = TOKEN.match(text, position)
-        if not found:
+        match = TOKEN.match(text, position)
+        if not match:
             raise ExpressionError(text, position + 1, f"{text[position]!r} means nothing here; text is written in quotes")
-        yield Token(str(found.lastgroup), found.group(), position + 1)
-        position = SPACE.match(text, found.end()).end()  # type: ignore[union-attr]
+        yield Token(str(match.lastgroup), match.group(), position + 1)
+        position = SPACE.match(text, match.end()).end()  # type: ignore[union-attr]
     yield Token("end", "", len(text) + 1)
 
 
@@ -99,9 +99,9 @@ class _Parser:
 
     def _wrong(self, wanted: str) -> NoReturn:
         token = self._next
-        found = f"'{token.text}'" if token.text else "the end"
+        here = f"'{token.text}'" if token.text else "the end"
         hint = "; equality is ==" if token.text == "=" else ""
-        raise ExpressionError(self._text, token.column, f"{wanted} is missing before {found}{hint}")
+        raise ExpressionError(self._text, token.column, f"{wanted} is missing before {here}{hint}")
 
     def _count(self) -> None:
         self._operations += 1
@@ -179,12 +179,12 @@ class _Parser:
         return self._plain()
 
     def _items(self, end: str) -> tuple[Node, ...]:
-        found: list[Node] = []
+        nodes: list[Node] = []
         while not self._take(end):
-            if found and not self._take(","):
+            if nodes and not self._take(","):
                 self._wrong(f"',' or '{end}'")
-            found.append(self._item())
-        return tuple(found)
+            nodes.append(self._item())
+        return tuple(nodes)
 
     def _item(self) -> Node:
         if self._next.kind in ("number", "text") and self._tokens[self._at + 1].text in (",", "]", ")"):

@@ -66,7 +66,7 @@ class Plan:
     places: Mapping[str, str] = field(default_factory=dict)
     """where a key is first written, as the beginning of an error message"""
     texts: frozenset[str] = frozenset()
-    """options given on the command line, whose kind only the model or the backend knows"""
+    """options from the command line, whose types only the model or the backend knows"""
 
     @property
     def tables(self) -> list[Values]:
@@ -98,22 +98,22 @@ class Changes:
 
 def changed(plan: Plan, changes: Changes) -> Plan:
     """One key at a time: wherever the plan sets it, it now has the values of the command line."""
-    given = changes.values
-    axes = {key: given.get(key, values) for key, values in plan.axes.items()}
-    axes |= {key: values for key, values in given.items() if len(values) > 1}
-    rest = {key: values for key, values in given.items() if key not in axes}
+    replacements = changes.values
+    axes = {key: replacements.get(key, values) for key, values in plan.axes.items()}
+    axes |= {key: values for key, values in replacements.items() if len(values) > 1}
+    rest = {key: values for key, values in replacements.items() if key not in axes}
     return replace(
         plan,
         axes=axes,
-        constants={**_without(plan.constants, axes), **rest} if given else plan.constants,
-        rows=[_without(row, given) for row in plan.rows],
-        derived=_without(plan.derived, given),
-        overrides=[Override(o.when, _without(o.values, given)) for o in plan.overrides],
+        constants={**_without(plan.constants, axes), **rest} if replacements else plan.constants,
+        rows=[_without(row, replacements) for row in plan.rows],
+        derived=_without(plan.derived, replacements),
+        overrides=[Override(o.when, _without(o.values, replacements)) for o in plan.overrides],
         include=_added(plan.include, changes.include, "--include: "),
         exclude=_added(plan.exclude, changes.exclude, "--exclude: "),
         repeats=plan.repeats if changes.repeats is None else checked_repeats(changes.repeats),
         order=plan.order if changes.order is None else changes.order,
-        places=_without(plan.places, given),
+        places=_without(plan.places, replacements),
         texts=changes.texts,
     )
 

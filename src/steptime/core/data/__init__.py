@@ -1,1 +1,1 @@
-"""Real data: found, checked, staged, and read in batches."""
+"""Real data: located, checked, staged, and read in batches."""

@@ -49,7 +49,7 @@ class Samples:
 
 def splits_in(folder: Path) -> dict[str, Split]:
     """train and test, as far as they are there; a plain file is preferred to its compressed copy."""
-    found: dict[str, dict[str, Path]] = {}
+    splits: dict[str, dict[str, Path]] = {}
     try:
         names = sorted((p for p in folder.iterdir() if p.is_file()), key=lambda p: p.suffix == ".gz", reverse=True)
     except OSError as problem:
@@ -57,16 +57,16 @@ def splits_in(folder: Path) -> dict[str, Split]:
     for path in names:
         match = NAME.fullmatch(path.name)
         if match:
-            found.setdefault(SPLITS.get(match["split"], TEST), {})[match["what"].rstrip("s")] = path
-    for split, files in found.items():
+            splits.setdefault(SPLITS.get(match["split"], TEST), {})[match["what"].rstrip("s")] = path
+    for split, files in splits.items():
         for missing in {"image", "label"} - set(files):
             there = next(iter(files.values())).name
             raise DataError(f"{folder} has {there} and no {missing}s of the {split} split to go with it")
-    if not found:
+    if not splits:
         raise DataError(
             f"{folder} has no data that steptime reads, such as train-images-idx3-ubyte or train-images.npy with labels"
         )
-    return {split: Split(files["image"], files["label"]) for split, files in found.items()}
+    return {split: Split(files["image"], files["label"]) for split, files in splits.items()}
 
 
 def split_for(phase: str, splits: Mapping[str, Split]) -> Split:

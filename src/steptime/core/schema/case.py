@@ -1,4 +1,4 @@
-"""What is asked for: a case, its budget, and the job that carries it to a worker."""
+"""What is measured: a case, its budget, and the job that carries it to a worker."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to measure, fully said. In an imported record, empty words and zeroes mean: its source does not say."""
+    """One thing to measure, with every setting. Empty words and zeroes in an imported record: the source does not say."""
 
     model: str
     backend: str
@@ -79,7 +79,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is given: the file job.json of its folder."""
+    """The input of a worker: the file job.json in its folder."""
 
     id: str
     case: Case
@@ -98,7 +98,7 @@ class Job:
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What a probe found out in a process of its own, which it may not survive."""
+    """What a probe measures in its own process, which it may not survive."""
 
     backend: str
     precision: Precision

@@ -34,7 +34,7 @@ class Status(Word):
 
     OK = "ok"
     UNSUPPORTED = "unsupported"
-    """the backend, device or precision cannot do what the case asks"""
+    """the backend, device or precision does not support the case"""
     OUT_OF_MEMORY = "out_of_memory"
     ILLEGAL_INSTRUCTION = "illegal_instruction"
     CRASH = "crash"

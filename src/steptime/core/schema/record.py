@@ -1,4 +1,4 @@
-"""What came of a case: a record and its parts."""
+"""The outcome of a case: a record and its parts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Printed:
     max_seconds: Optional[float] = None
     peak_bytes: Optional[int] = None
     effective_batch: Optional[int] = None
-    """where only the whole is told, not how replicas share it"""
+    """where the source states only the whole, not each replica's share"""
     rounding: float = 0.0
     """how far speed x time may be off because of their printed digits, as a share: 0.05 is good to 10%"""
     others: dict[str, float] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a step asks of the machine, and how near to its limit it ran."""
+    """What a step demands of the machine, and how close to the limit it ran."""
 
     parameters: int
     parameter_bytes: int
@@ -115,7 +115,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Contention:
-    """Who else used the machine while the steady steps ran."""
+    """What else used the machine while the steady steps ran."""
 
     verdict: Verdict
     reason: str
@@ -149,7 +149,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Staging:
-    """Where real data were read from, and what it took to have them there."""
+    """Where real data were read from, and what staging them cost."""
 
     store: str
     """as the case names it"""
@@ -157,7 +157,7 @@ class Staging:
     bytes: int
     seconds: float
     copied: bool
-    """whether this case made the copy; else it was there already"""
+    """whether this case made the copy; else an earlier one did"""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class FailureCause:
 
 @dataclass(frozen=True)
 class Failure:
-    """How a worker ended that gave no figure."""
+    """How a worker without a result ended."""
 
     exit_code: Optional[int] = None
     signal: str = ""
@@ -179,7 +179,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Allocation:
-    """What a scheduler gave to a case, and how long that took."""
+    """What a scheduler allocated to a case, and how long that took."""
 
     site: str
     job: str
@@ -187,7 +187,7 @@ class Allocation:
     partition: str = ""
     nodes: list[str] = field(default_factory=list)
     gres: str = ""
-    """the devices that were asked for on each node, as Slurm writes them: gpu:k80:2"""
+    """the devices requested on each node, as Slurm writes them: gpu:k80:2"""
     visible_devices: str = ""
     """CUDA_VISIBLE_DEVICES on the first node"""
     ran_on: str = ""
@@ -216,7 +216,7 @@ class Record:
     machine: Optional[Machine] = None
     failure: Optional[Failure] = None
     allocation: Optional[Allocation] = None
-    """None: measured on the machine that asked for it"""
+    """None: measured on the machine of the controller"""
     staging: Optional[Staging] = None
     first_loss: Optional[float] = None
     last_loss: Optional[float] = None
@@ -225,5 +225,5 @@ class Record:
     source: Optional[Source] = None
     """imported records only; origin is then the tool"""
     profile: Optional[Profile] = None
-    """None: nobody looked where the time went"""
+    """None: the steps were not profiled"""
     schema: int = SCHEMA_VERSION

@@ -4,7 +4,7 @@ Steps on a busy machine are slow in runs, so the textbook standard error is far 
 and the wider one is taken:
 - batch means: the steps in batches of 1, 2, 4, ... steps, as long as there are 8 batches; the widest of those;
 - effective sample: n (1 - r) / (1 + r) independent steps, r the lag-1 autocorrelation, corrected for its bias and
-  raised by half its standard error, because of too small an r nobody is warned.
+  raised by half its standard error, because underestimating r silently narrows the interval.
 The first is right for long series of any dependence, the second for short series of the usual kind.
 """
 
