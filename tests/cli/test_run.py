@@ -34,7 +34,7 @@ BAD = [
     (["run", "mlp", "-B", "fake", "-b", "speed=3"], "unknown option of backend fake 'speed'"),
     (["run", "mlp", "-B", "fake", "-b", "sleep=maybe"], "option sleep of backend fake takes bool (default False), not 'maybe'"),
     (["run", "mlp", "-B", "null", "-m", "layers"], "--model-option is written KEY=VALUE"),
-    (["run", "mlp,mlp", "-B", "null"], "the same model is asked for twice"),
+    (["run", "mlp,mlp", "-B", "null"], "the same model is listed twice"),
     (["run", "mlp", "-B", "null", "--target", "7"], "budget.target must be between 0 and 1, got 7"),
     (["run", "mlp", "-B", "null", "--python", "/nowhere/python"], "--python /nowhere/python: no such interpreter"),
     (["run", "mlp", "-B", "pytorch"], "pytorch is not installed; run: steptime setup pytorch"),

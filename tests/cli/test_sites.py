@@ -53,7 +53,7 @@ def test_a_site_that_cannot_be_used_is_listed_with_its_problem(inside, tmp_path)
         (["run", "mlp", "-B", "null", "--data-store", "x", "--on", "bridges"], "unknown data store of bridges 'x'; known: dram"),
         (["run", "mlp", "-B", "null", "--detach"], "--detach is for sites"),
         (["run", "mlp", "-B", "null", "--find-max-batch", "--on", "bridges"], "--find-max-batch tries one batch after another"),
-        (["run", "mlp", "-B", "jax", "--on", "bridges"], "or say in"),
+        (["run", "mlp", "-B", "jax", "--on", "bridges"], "or configure it in"),
         (["export", "--format", "psc-files"], "name a folder"),
     ],
 )  # fmt: skip

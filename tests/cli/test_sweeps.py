@@ -48,7 +48,7 @@ def test_status_shows_a_running_sweep_and_cancel_ends_it(inside):
     assert controller.returncode == 130
     (row,) = inside("status", "--json").json
     assert (row["state"], row["running"]) == ("interrupted", None)
-    assert "is not being run" in inside("cancel").err
+    assert "is not running" in inside("cancel").err
 
 
 def test_resume_goes_on_with_the_newest_sweep_or_a_named_one(inside):
@@ -215,8 +215,8 @@ def test_no_verb_reads_the_whole_store_to_answer_for_a_sweep(inside, monkeypatch
     assert inside("status", "--json").json == [row]
     assert inside("status", "--watch").code == 0
     assert len(inside("resume", "--json").json) == 2
-    assert "going on with sweep" in inside("run", "mlp", "-n", "1,2", *FAKE, "--resume").err
+    assert "continuing sweep" in inside("run", "mlp", "-n", "1,2", *FAKE, "--resume").err
     assert inside("compare", first, second).code == 0
-    assert "not being run" in inside("cancel").err
+    assert "is not running" in inside("cancel").err
     assert "2 records are now in" in inside("archive", row["sweep"]).out
     assert "2 records are back in" in inside("archive", "--restore", row["sweep"]).out

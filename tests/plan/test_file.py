@@ -37,7 +37,7 @@ def cases(text: str, changes: Changes | None = None):
         (HEAD + "[derived]\nbatch = '8 * device_count'", "p.toml:6: derived.batch: ", "column 5: unknown name 'device_count'"),
         (HEAD + "[derived]\nbatch = '8 / 3'", "p.toml:6: derived.batch: ", "takes a whole number, not '2.66"),
         (HEAD + "[derived]\nmodel = 'backend'", "p.toml:6: derived.model: ", "cannot be derived"),
-        (HEAD + "[[override]]\nwhen = 'true'", "p.toml:5: override[0]: ", "what it sets is missing"),
+        (HEAD + "[[override]]\nwhen = 'true'", "p.toml:5: override[0]: ", "`set` is missing"),
         (HEAD + "[[override]]\nset = { }\nif = 'x'", "p.toml:7: override[0].if: ", "known: set, when"),
         (HEAD + "[[override]]\nset = { batch = 3,\n}", "p.toml:6", "not TOML"),
         (HEAD + "[[override]]\nset = { precison = 'bf16' }", "p.toml:6: override[0].set.precison: ", "did you mean precision?"),

@@ -107,7 +107,7 @@ def test_the_same_command_goes_on_where_an_interrupted_one_ended(inside, store):
     (folder,) = [p.parent for p in store.root.glob("sweeps/*/*/job.json") if last.stem in p.read_text()]
     (folder / "record.json").unlink()
     done = inside(*COMMAND)
-    assert "going on with sweep" in done.err
+    assert "continuing sweep" in done.err
     assert sorted(good(store).values()) == [1, 1, 1]
     assert len(list(store.root.glob("sweeps/*/sweep.json"))) == 1
     assert inside(*COMMAND, "--new").code == 0

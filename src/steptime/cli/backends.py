@@ -25,7 +25,7 @@ def command(name: str | None, as_json: bool) -> int:
         return 0
     header = ("backend", "phases", "precisions", "devices", "installed", "proven", *(["options"] if name else []))
     print(table(header, [[_cell(row, key) for key in header] for row in rows]))
-    print("\n`steptime doctor` shows by real steps which of them work here; with --prove it compares them with the reference")
+    print("\n`steptime doctor` tests with real steps which of them work here; --prove also compares them with the reference")
     return 0
 
 

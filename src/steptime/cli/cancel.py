@@ -31,9 +31,9 @@ def command(sweep: str, store_path: str | None) -> int:
         return _cancel_on_site(store, found)
     now = live.read(folder)
     if not live.running(folder) or now is None:
-        raise UsageError(f"sweep {found.id} is not being run; see `steptime status`")
+        raise UsageError(f"sweep {found.id} is not running; see `steptime status`")
     if now.host != platform.node():
-        raise UsageError(f"sweep {found.id} is run on {now.host}; cancel it there")
+        raise UsageError(f"sweep {found.id} runs on {now.host}; cancel it there")
     os.kill(now.pid, signal.SIGTERM)
     until = time.monotonic() + PATIENCE_SECONDS
     while live.running(folder) and time.monotonic() < until:

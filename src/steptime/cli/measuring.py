@@ -23,7 +23,7 @@ from steptime.sweep.verdicts import best_of
 def checked_settings(cases: Sequence[Case], site: Site | None, options: MeasuringOptions) -> Settings:
     """The settings of a sweep of these cases; refuses what cannot be measured before anything of the sweep is written."""
     if options.detach and not site:
-        raise UsageError("--detach is for sites: --on SITE; here a case needs somebody who waits for it")
+        raise UsageError("--detach is for sites (--on SITE): local sweeps need this process running")
     check_interpreters(cases, site, options.python)
     return options.settings()
 
@@ -49,7 +49,8 @@ def check_interpreters(cases: Sequence[Case], site: Site | None, python: str) ->
             try:
                 interpreter(backend, python)
             except SetupError as problem:
-                raise SetupError(f"{problem}; or say in {site.path}: [backends.{backend}]" if site else str(problem)) from None
+                remedy = f"; or configure it in {site.path}: [backends.{backend}]" if site else ""
+                raise SetupError(f"{problem}{remedy}") from None
 
 
 def _records(store: Store, sweep: Sweep, site: Site | None, settings: Settings, shown: Display, detach: bool) -> Iterator[Record]:
@@ -83,7 +84,7 @@ def _detached(store: Store, sweep: Sweep, as_json: bool) -> int:
     if not as_json:
         cases = sum(len(submission.entries) for _, submission in jobs)
         words = f"{_count(cases, 'case')} in {_count(len(jobs), 'job')} on {sweep.site}"
-        print(f"{words}; `steptime status` shows how it goes, `steptime resume` waits for it")
+        print(f"{words}; `steptime status` shows their progress, `steptime resume` waits for them")
     return 0
 
 

@@ -143,7 +143,7 @@ def _sweep(store: Store, cases: list[Case], name: str, site: Site | None, option
     """The last sweep of the same cases if it is to be resumed or was interrupted; else a new one."""
     last = None if options.new else state.latest(store, cases, site.name if site else "")
     if last and (options.resume or options.measuring.retry or _interrupted(store, last)):
-        print(f"going on with sweep {last.id}; --new starts over", file=sys.stderr)
+        print(f"continuing sweep {last.id}; --new starts over", file=sys.stderr)
         return last
     return state.begin(store, cases, name, site)
 

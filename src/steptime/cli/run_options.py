@@ -91,7 +91,7 @@ def distinct(name: str, values: Sequence[Scalar]) -> Sequence[Scalar]:
     if not values:
         raise UsageError(f"--{name.replace('_', '-')} is empty")
     if len(set(values)) != len(values):
-        raise UsageError(f"the same {name} is asked for twice; for repeats of a case use --repeats N")
+        raise UsageError(f"the same {name} is listed twice; to repeat a case use --repeats N")
     return values
 
 

@@ -95,7 +95,7 @@ class _Evaluation:
         if not node.function:
             return [self.value(item) for item in node.items]
         if not node.items:
-            raise self._problem(node, f"{node.function} of nothing")
+            raise self._problem(node, f"{node.function} needs at least one value")
         numbers = [self._number(item) for item in node.items]
         return min(numbers) if node.function == "min" else max(numbers)
 
@@ -128,16 +128,16 @@ class _Evaluation:
         if sign == "in":
             return self._member(left, right, right_node)
         if isinstance(left, list) or isinstance(right, list):
-            raise self._problem(right_node, "a list is compared with `in` or `not in`")
+            raise self._problem(right_node, "compare lists with `in` or `not in`")
         if kind_of(left) != kind_of(right):
-            raise self._problem(right_node, f"{described(left)} is compared with {described(right)}")
+            raise self._problem(right_node, f"cannot compare {described(left)} with {described(right)}")
         return ORDER[sign](left, right)
 
     def _member(self, left: Value, right: Value, right_node: Node) -> bool:
         if isinstance(left, str) and isinstance(right, str):
             return left in right
         if not isinstance(right, list):
-            raise self._problem(right_node, f"`in` is followed by a list in square brackets, not by {described(right)}")
+            raise self._problem(right_node, f"`in` needs a list in square brackets, not {described(right)}")
         return any(self._compare("==", left, item, right_node, right_node) for item in right)
 
 

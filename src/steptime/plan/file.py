@@ -181,7 +181,7 @@ class _Reader:
     def _derived(self) -> dict[str, Formula]:
         table = self._table(("derived",))
         if "model" in table:
-            self._fail(("derived", "model"), "the model cannot be derived: its batch and options would be another's")
+            self._fail(("derived", "model"), "the model cannot be derived: its batch and options depend on it")
         return {key: self._formula(_inside(("derived",), key), text) for key, text in table.items()}
 
     def _override(self, number: int, entry: Mapping[str, Any]) -> Override:
@@ -190,10 +190,10 @@ class _Reader:
             if key not in ("when", "set"):
                 self._fail((*path, key), UnknownName("key", key, ("when", "set")))
         if "set" not in entry:
-            self._fail(path, "what it sets is missing: set = { precision = 'bf16' }")
+            self._fail(path, "`set` is missing: set = { precision = 'bf16' }")
         values = {key: one for key, (one,) in self._values((*path, "set"), lists=False).items()}
         if "model" in values:
-            self._fail((*path, "set", "model"), "the model cannot be overridden: its batch and options would be another's")
+            self._fail((*path, "set", "model"), "the model cannot be overridden: its batch and options depend on it")
         when = self._formula((*path, "when"), entry["when"]) if "when" in entry else None
         return Override(when, values)
 

@@ -58,7 +58,7 @@ def tokens(text: str) -> Iterator[Token]:
     while position < len(text):
         match = TOKEN.match(text, position)
         if not match:
-            raise ExpressionError(text, position + 1, f"{text[position]!r} means nothing here; text is written in quotes")
+            raise ExpressionError(text, position + 1, f"unexpected {text[position]!r}; put text in quotes")
         yield Token(str(match.lastgroup), match.group(), position + 1)
         position = SPACE.match(text, match.end()).end()  # type: ignore[union-attr]
     yield Token("end", "", len(text) + 1)
