@@ -1,4 +1,4 @@
-"""Who follows CONTRIBUTING.md to add a backend, a model, an operator or a figure has one that works, in a copy of the sources."""
+"""Who follows CONTRIBUTING.md to add a backend, a model, an importer, a verb, ... has one that works, in a copy of sources."""
 
 import json
 import os
@@ -58,10 +58,13 @@ class Copy:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def steptime(self, *arguments: str) -> str:
+        return self.python("-c", "from steptime.cli.main import main; main()", *arguments)
+
     def run(self, *arguments: str) -> dict[str, Any]:
         """The record of one case, as a row."""
-        command = ("-c", "from steptime.cli.main import main; main()", "run", *arguments, "--max-seconds", "0.2", "--json")
-        return json.loads(self.python(*command).splitlines()[0])
+        row: dict[str, Any] = json.loads(self.steptime("run", *arguments, "--max-seconds", "0.2", "--json").splitlines()[0])
+        return row
 
     def pytest(self, *arguments: str) -> str:
         return self.python("-m", "pytest", "-p", "no:cacheprovider", *arguments)
@@ -125,6 +128,20 @@ def test_a_model_is_one_function_and_its_figures(copy):
     copy.pytest("tests/core/models/test_published.py", "-k", "mynet or every")
     suite = ("--pyargs", "steptime.checks.parity_suite", "--parity-backend", "reference", "--parity-families", "mynet")
     assert "passed" in copy.pytest(*suite)
+
+
+def test_an_importer_is_one_file_and_a_sample_of_what_it_reads(copy):
+    copy.follow("Adding an importer")
+    copy.pytest("tests/importing/test_formats.py", "-k", "mytool or every_importer")
+    assert "mytool" in copy.steptime("import", "--formats")
+
+
+def test_a_verb_is_one_file(copy):
+    copy.follow("Adding a verb")
+    assert "slowest   name the slowest step of a record" in copy.steptime("--help")
+    copy.run("mlp", "-B", "fake", "-b", "step_ms=1", "--phase", "inference", "--max-steps", "30")
+    assert json.loads(copy.steptime("slowest", "--json")).keys() == {"step", "seconds"}
+    assert copy.steptime("slowest").startswith("step ")
 
 
 def test_an_operator_is_what_it_is_what_it_computes_and_an_entry_in_each_table(copy):
