@@ -1,1 +1,1 @@
-"""What figures say about each other."""
+"""Comparison of figures."""

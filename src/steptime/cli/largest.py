@@ -19,7 +19,7 @@ from steptime.sweep.run import Settings, run_sweep
 from steptime.sweep.watcher import MessageWatcher
 
 TRIAL = Budget(min_steps=1, max_steps=3, max_seconds=1e9)
-"""enough steps for every buffer to be there: the optimiser's come with the first update"""
+"""enough steps to allocate every buffer: the optimiser's come with the first update"""
 
 
 def _print_message(line: str) -> None:
@@ -27,7 +27,7 @@ def _print_message(line: str) -> None:
 
 
 def with_largest_batches(store: Store, cases: list[Case], settings: Settings) -> list[Case]:
-    """One case per configuration, whatever batches were asked for. Every try is a record of its own sweep."""
+    """One case per configuration, whatever its batches. Every try is a record of its own sweep."""
     first: dict[str, Case] = {}
     for case in cases:
         first.setdefault(case_key(replace(case, batch=1, repeat=0)), case)

@@ -1,4 +1,4 @@
-"""Measuring a sweep and printing what came of it: what `run` and `resume` share."""
+"""Measures a sweep and prints its results: what `run` and `resume` share."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _records(store: Store, sweep: Sweep, site: Site | None, settings: Settings, 
 
 
 def _only_cancelled(records: Sequence[Record]) -> list[Record]:
-    """Cases that somebody ended by hand and that have no other record: they count for nothing, but are not forgotten."""
+    """Records of cases that a user cancelled and that have no other record: not results, but listed."""
     best = best_of(records)
     ended = {case_key(record.case): record for record in records if record.status == Status.CANCELLED}
     return [record for key, record in ended.items() if key not in best]
@@ -110,7 +110,7 @@ def _print_all(records: list[Record], store: Store) -> None:
 
 
 def _remarks(records: list[Record]) -> list[str]:
-    """What the results say against themselves, and what would mend it."""
+    """Weaknesses of the results, each with its remedy."""
     remarks = []
     measured = [(record, row_of(record)) for record in records if record.status == OK]
     wide = [row["model"] for record, row in measured if half_width(row) > record.case.budget.target]

@@ -1,4 +1,4 @@
-"""Where cases run: this machine or a site, and whether it has what they ask for."""
+"""Where cases run, this machine or a site, and whether it has the devices and stores that they name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cores_of(site: Site | None) -> int:
 
 
 def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:
-    """Names that this machine or the site does not know are slips of the pen; numbers that it does not have are results."""
+    """Unknown names of devices and stores are usage errors; counts that the machine does not have become failed records."""
     if site is None:
         for device in dict.fromkeys(case.device for case in cases):
             if device not in RUNS_ON:

@@ -21,7 +21,7 @@ from steptime.store.record_search import records_like
 from steptime.store.rows import case_words
 
 FEW = 20
-"""so many cases are listed; of more, the first and the last"""
+"""the most cases that are listed; of more, the first and the last"""
 ENDS = 4
 MOST_VALUES = 8
 IN_WORDS = ("model", "phase", "backend", "precision", "batch")
@@ -113,7 +113,7 @@ def _closing(expansion: Expansion, cases: Sequence[Case], estimator: Estimator) 
 
 
 def _jobs(site: Site, cases: Sequence[Case]) -> list[str]:
-    """What would be submitted: what is asked for, and in how many jobs."""
+    """The jobs that would be submitted: their requests and how many."""
     groups: Counter[Request] = Counter()
     lacking: Counter[str] = Counter()
     for case in cases:

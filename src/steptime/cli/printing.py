@@ -1,4 +1,4 @@
-"""Text tables and the ways in which figures are written: pure functions."""
+"""Text tables and formats of figures: pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long cases will take, from earlier records of this machine: of the same case, else of a relative, else the budget."""
+"""Estimates how long cases take, from records of this machine: of the same case, else of a related one, else from the budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
 
 START_SECONDS = 5.0
-"""of a worker, where nothing is known: interpreter, framework, model"""
+"""start-up of a worker that has no record yet: interpreter, framework, model"""
 
 SAME, RELATED, FAILED, BUDGET = "same", "related", "failed", "budget"
 
@@ -28,7 +28,7 @@ class _Known(NamedTuple):
 class Estimate:
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
-    """how many cases were estimated in which way"""
+    """by kind of estimate: the number of cases"""
 
 
 class Estimator:
@@ -77,7 +77,7 @@ def _relation(case: Case) -> tuple[object, ...]:
 
 
 def _seconds(known: _Known, case: Case) -> float:
-    """As long as it took; scaled with the batch, and within the case's own budget."""
+    """The time that it took before, scaled with the batch and limited by the case's own budget."""
     scale = case.batch / known.batch
     if case.budget == known.budget:
         measured = known.measured_seconds * scale

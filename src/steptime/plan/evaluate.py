@@ -1,4 +1,4 @@
-"""What an expression is worth for the values of a case.
+"""Evaluates an expression for the values of a case.
 
 As Python would have it, but stricter where silence would hide a mistake: a number is never equal to a text, `and`, `or` and
 `not` take conditions only. A value that a case does not have (an option of another model, say) makes a comparison untrue.

@@ -37,9 +37,9 @@ class Expansion:
 
     plan: Plan
     cores: int = field(default_factory=usable_threads)
-    """of a node of what it is for: the default number of threads of its ranks together, and `cores` in formulas"""
+    """cores of a node: the default number of threads of its ranks together, and `cores` in formulas"""
     repeated: int = 0
-    """cases that came out the same as an earlier one and were left out"""
+    """cases that were left out because they equal an earlier one"""
     excluded: int = 0
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
 
@@ -74,7 +74,7 @@ class Expansion:
             yield finish.case(values, identity)
 
     def _steps(self) -> list[Step]:
-        """What is done to every combination; only what this plan needs."""
+        """The functions that complete every combination; only those that this plan needs."""
         steps: list[Step] = []
         if self.plan.texts:
             steps.append(self._finish.type_texts)
@@ -87,7 +87,7 @@ class Expansion:
 
 
 def expanded(expansion: Expansion) -> list[Case]:
-    """All cases, in the order in which they are run; none is an error."""
+    """All cases in the order in which they run. A plan without cases is an error."""
     with _no_collection():
         cases = list(expansion)
     if not cases:
@@ -97,7 +97,7 @@ def expanded(expansion: Expansion) -> list[Case]:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Cases hold no cycles; looking for some among 100,000 of them takes a quarter of the time."""
+    """Cases hold no reference cycles; searching 100,000 of them for cycles takes a quarter of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -108,7 +108,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def _own_values(values: CaseValues) -> None:
-    """The model's batch and rate, and each rank's share of its node's cores, where the plan gives none."""
+    """Fills in what the plan leaves open: the model's batch and learning rate, and each rank's share of its node's cores."""
     if values["threads"] is None:
         values["threads"] = max(1, values["cores"] // max(1, values["devices"]))
     if values["batch"] is None or values["learning_rate"] is None:
@@ -118,13 +118,13 @@ def _own_values(values: CaseValues) -> None:
 
 
 def _forget_optimizer(values: CaseValues) -> None:
-    """Inference has none."""
+    """Inference has no optimizer."""
     if values["phase"] != Phase.TRAINING:
         values["optimizer"] = "none"
 
 
 def _resolved(plan: Plan) -> Plan:
-    """With a model, and with `installed` replaced by names."""
+    """Checks that there is a model, and replaces `installed` by names."""
     if not ("model" in plan.constants or "model" in plan.axes or (plan.rows and all("model" in row for row in plan.rows))):
         raise UsageError(
             f"{plan.name} names no model; give one in [constants], [axes] or every one of [[cases]], or with --model"
@@ -140,7 +140,7 @@ def _resolved(plan: Plan) -> Plan:
 
 
 def frameworks_here() -> tuple[list[str], list[str]]:
-    """All that steptime knows, and those that have an environment."""
+    """All frameworks, and those that have an environment here."""
     frameworks = [name for name in names() if find(name).environment_name]
     return frameworks, [name for name in frameworks if environment(find(name).environment_name).ready]
 
@@ -158,7 +158,7 @@ def _with_installed(plan: Plan, values: Values) -> Values:
 
 
 def _combinations(plan: Plan, cores: int) -> Iterator[CaseValues]:
-    """Repeats outermost, so that drift of the machine does not fall on one case; or, grouped, innermost."""
+    """Interleaved repeats are the outer loop, so that drift of the machine does not hit one case; grouped ones the inner."""
     everywhere: Mapping[str, Scalar | None] = {
         **DEFAULTS,
         "backend": "pytorch",

@@ -1,4 +1,4 @@
-"""What a case may say: every key, its kind and its valid values. A key of a group is written with a dot: model_options.layers."""
+"""Every key of a case, its type and its valid values. A key of a group has a dot: model_options.layers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Field:
     """whole numbers start here; others are above it"""
     high: float = math.inf
     named: Callable[[str], str] = str
-    """what a text means; refuses what is not valid"""
+    """turns a text into its value; raises UsageError if it is not valid"""
 
     def check(self, key: str, value: object) -> Scalar:
         """The value as the field's kind."""

@@ -1,4 +1,4 @@
-"""The last step from values to a case: options typed and checked, each distinct set of them once."""
+"""The last step from values to a case: types and checks the options, each distinct set of them once."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Finisher:
         self._checked: set[tuple[Any, ...]] = set()
 
     def identity(self, values: CaseValues) -> tuple[Any, ...]:
-        """What makes it another case: all but the labels; it begins with SCALARS."""
+        """The values that distinguish cases: all but the labels. It begins with SCALARS."""
         return tuple(map(values.get, self._measured))
 
     def type_texts(self, values: CaseValues) -> None:
-        """Options from the command line, as the kind that the model or the backend says."""
+        """Converts options from the command line to the type of their default."""
         for key in self._plan.texts:
             group, _, name = key.partition(".")
             options = zoo.find(values["model"]).options if group == "model_options" else known_backend(values["backend"]).options
@@ -50,7 +50,7 @@ class Finisher:
         return Case(*identity[: len(SCALARS)], *groups)
 
     def _groups(self, values: CaseValues) -> tuple[Any, ...]:
-        """In the order of a case's fields; one of each for all cases that have the same."""
+        """In the order of a case's fields. Cases with equal groups share one object."""
         model, backend = zoo.find(values["model"]), known_backend(values["backend"])
         model_options = _as_floats(self._group("model_options", values), model.options)
         backend_options = _as_floats(self._group("backend_options", values), backend.options)

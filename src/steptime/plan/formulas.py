@@ -1,4 +1,4 @@
-"""The formulas of a plan, each worked out once for each distinct set of the values that it names."""
+"""The formulas of a plan, each evaluated once for each distinct set of its inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMPUTED: dict[str, tuple[str, ...]] = {
     "effective_batch": ("batch", "devices", "nodes"),
     "cores": ("cores",),
 }
-"""names that are no keys, and the keys that they come from"""
+"""names that are not keys, and the keys that they are computed from"""
 
 
 class Remembered:
@@ -102,7 +102,7 @@ def _inputs(formula: Formula) -> tuple[str, ...]:
 
 
 def _value(values: CaseValues, name: str) -> Value:
-    """Of a case that is not finished: an option that is not given has its default; None if there is no such thing."""
+    """The value of a name in an unfinished case: an unset option has its default; None if the case has no such value."""
     if name in values:
         value: Value = values[name]
         return value
@@ -117,7 +117,7 @@ def _value(values: CaseValues, name: str) -> Value:
 
 
 def check_names(plan: Plan, formulas: Iterable[Formula]) -> None:
-    """A name that no case of the plan could have is a slip of the pen."""
+    """A name that no case of the plan can have is a typing error."""
     formulas = list(formulas)
     if not formulas:
         return

@@ -46,7 +46,7 @@ def lines_of(text: str) -> dict[Path, int]:
 
 
 def line_of(lines: dict[Path, int], path: Path) -> int:
-    """Of the path, or of the nearest of its ancestors that is written down."""
+    """The line of the path, or of its nearest ancestor in the text."""
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)

@@ -33,7 +33,7 @@ from steptime.plan.expression import (
 
 LONGEST = 2000
 DEEPEST, MOST = 25, 100
-"""brackets inside brackets and operations in all, so that no text exhausts Python's own stack; a person writes far less"""
+"""nested brackets, and operations in total: limits that keep any text from exhausting Python's stack; people write far less"""
 
 
 class Token(NamedTuple):

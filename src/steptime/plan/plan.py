@@ -1,4 +1,4 @@
-"""A whole experiment as it was written: what varies, what holds for all cases, and the exceptions."""
+"""A whole experiment as the user writes it: what varies, what is constant, and the exceptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steptime.plan.parse import parse
 
 Values = Mapping[str, Sequence[Scalar]]
 CaseValues = dict[str, Any]
-"""the flat values of one case on its way to become one"""
+"""the flat values of a case that is not finished"""
 ORDERS = ("interleaved", "grouped")
 MOST_REPEATS = 10**6
 T = TypeVar("T")
@@ -41,7 +41,7 @@ def formula(text: str, place: str = "") -> Formula:
 
 @dataclass(frozen=True)
 class Override:
-    """For the cases of which `when` is true; None: for all."""
+    """Applies to the cases for which `when` is true; None: to all."""
 
     when: Formula | None
     values: Mapping[str, Scalar]
@@ -70,12 +70,12 @@ class Plan:
 
     @property
     def tables(self) -> list[Values]:
-        """All that gives values from which combinations are made."""
+        """The tables whose values are combined."""
         return [self.constants, self.axes, *self.rows]
 
     @property
     def keys(self) -> list[str]:
-        """Everything that it sets, in any way."""
+        """Every key that the plan sets, in any way."""
         sources: list[Mapping[str, object]] = [*self.tables, self.derived, *(o.values for o in self.overrides)]
         return list(dict.fromkeys(key for source in sources for key in source))
 
@@ -85,7 +85,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Changes:
-    """What the command line says: it has the last word on every key that it names."""
+    """What the command line changes in a plan; it overrides every key that it names."""
 
     values: Values = field(default_factory=dict)
     texts: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
-"""A data set copied to where it is to be read from, once, whole or not at all, and removed by the last who used it.
+"""Copies a data set to the place it is read from, once, whole or not at all; the last user removes the copy.
 
-Whoever uses a copy holds a shared lock beside it; whoever makes or removes one holds it alone. A copy that a killed worker left
-behind is used by the next one, and removed then. Compressed files are unpacked on the way: steps read images, not archives.
+A process that uses a copy holds a shared lock beside it; one that makes or removes it holds the lock exclusively. The next worker
+uses and removes a copy that a killed one left behind. Compressed files are unpacked on the way: steps read images, not archives.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _bytes(split: Split) -> int:
 def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
     """The lock beside a copy that is there, shared with its other users, and whether we made the copy ourselves.
 
-    Nobody who waits holds anything, and nobody waits to be alone: the users of a copy may be ranks that wait for each other.
+    No process waits while it holds a lock, or waits for an exclusive one: users of a copy may be ranks that wait for each other.
     """
     path, copied = folder.with_name(f"{folder.name}.lock"), False
     while True:
@@ -82,12 +82,12 @@ def _held(split: Split, folder: Path) -> Iterator[tuple[int, bool]]:
                 copied = copied or made
         finally:
             os.close(descriptor)  # and with it the lock
-        if not made:  # what staging took is a figure: who copied does not wait
+        if not made:  # staging time is a result: a process that copied does not wait
             time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
 
 
 def _copied_alone(split: Split, folder: Path, descriptor: int, path: Path) -> bool:
-    """Makes the copy, unless another is about to. Without locks copies are whole all the same, and are left behind."""
+    """Makes the copy, unless another process does. On file systems without locks copies are whole too, but stay behind."""
     with contextlib.suppress(OSError):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -147,7 +147,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _remove_if_last(folder: Path, lock: int) -> None:
-    """Unless another who left just now did: what is there then may be somebody's new copy."""
+    """Unless another process has just removed it: what is there then may be a new copy."""
     path = folder.with_name(f"{folder.name}.lock")
     if _flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB) and _same_file(lock, path):
         shutil.rmtree(folder, ignore_errors=True)

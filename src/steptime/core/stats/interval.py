@@ -38,7 +38,7 @@ class Interval:
 
 
 def mean_interval(values: Seconds, level: float = LEVEL) -> Interval:
-    """Of one value the interval is unbounded: nothing is known of its spread."""
+    """The interval of a single value is unbounded: its spread is unknown."""
     series = np.asarray(values, dtype=np.float64)
     mean = float(series.mean())
     if len(series) < 2:
@@ -59,7 +59,7 @@ def _batch_means(series: np.ndarray[Any, Any], level: float) -> float:
 
 
 def effective_steps(values: Seconds) -> float:
-    """How many independent steps would tell as much of the mean as these do."""
+    """How many independent steps would give the same information about the mean."""
     series = np.asarray(values, dtype=np.float64)
     count = len(series)
     centred = series - series.mean()

@@ -10,13 +10,13 @@ from steptime.core.stats.interval import effective_steps, mean_interval
 from steptime.core.stats.steady import MINIMUM_WARMUP_STEPS, steady_start
 
 GROWTH = 1.2
-"""looks at the data only after it has grown by this factor: looking after every step would stop on lucky runs"""
+"""the data are examined only after they have grown by this factor: examining every step would stop on lucky runs"""
 LOOKS = 2
 """consecutive looks that must find the target met, for the same reason"""
 FEWEST_STEPS = MINIMUM_WARMUP_STEPS + 2
-"""whatever the seconds say: a figure of nothing but first steps would be that of a compiler"""
+"""a minimum whatever the time: a figure of first steps only would measure the compiler"""
 EFFECTIVE_STEPS = 16
-"""fewer independent steps say too little of their own dependence to stop on"""
+"""fewer independent steps say too little about their autocorrelation"""
 
 
 class Stopping:
