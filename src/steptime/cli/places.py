@@ -11,7 +11,7 @@ from steptime.plan.plan import Plan
 from steptime.schedulers.site import RUNS_ON, Site
 
 
-def asked_site(name: str) -> Site | None:
+def site_named(name: str) -> Site | None:
     """None is this machine."""
     from steptime.schedulers.site_search import LOCAL, find_site
 

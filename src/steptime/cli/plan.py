@@ -11,7 +11,7 @@ from steptime.core.errors import UnknownName, UsageError
 from steptime.core.models import zoo
 from steptime.plan.file import read_plan
 from steptime.plan.plan import Plan, changed
-from steptime.plan.shipped import preset, preset_names
+from steptime.plan.preset import preset, preset_names
 
 DEFAULT = "default"
 

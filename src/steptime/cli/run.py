@@ -10,7 +10,7 @@ import click
 from steptime.cli.measuring import checked_settings, run_and_print
 from steptime.cli.measuring_options import measuring_options
 from steptime.cli.options import open_store
-from steptime.cli.places import asked_site, check_places, cores_of
+from steptime.cli.places import check_places, cores_of, site_named
 from steptime.core.errors import UsageError
 from steptime.core.schema import Case, case_key
 from steptime.schedulers.site import Site
@@ -101,7 +101,7 @@ def command(context: click.Context, /, **_: Any) -> int:
     from steptime.plan.expand import Expansion, expanded
 
     options = run_options(context)
-    site = asked_site(options.site)
+    site = site_named(options.site)
     expansion = Expansion(plan_to_run(options), cores_of(site))
     cases = expanded(expansion)
     check_places(expansion.plan, cases, site)

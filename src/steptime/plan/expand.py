@@ -21,9 +21,9 @@ from steptime.core.machine.cpus import usable_threads
 from steptime.core.models import zoo
 from steptime.core.schema import Case, Phase
 from steptime.environments.install import environment
+from steptime.plan.case_builder import CaseBuilder
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import DEFAULTS, INSTALLED
-from steptime.plan.finish import Finisher
 from steptime.plan.formulas import Formulas
 from steptime.plan.plan import CaseValues, Plan, Values
 
@@ -46,7 +46,7 @@ class Expansion:
     def __post_init__(self) -> None:
         self.plan = _resolved(self.plan)
         self._formulas = Formulas(self.plan)
-        self._finish = Finisher(self.plan)
+        self._builder = CaseBuilder(self.plan)
         if self.combinations > MOST_CASES:
             raise UsageError(f"{self.plan.name} has {self.combinations:,} combinations; at most {MOST_CASES:,}")
 
@@ -59,31 +59,31 @@ class Expansion:
 
     def __iter__(self) -> Iterator[Case]:
         steps = self._steps()
-        keep, finish, seen = self._formulas.kept, self._finish, self._seen
+        keep, builder, seen = self._formulas.kept, self._builder, self._seen
         for values in _combinations(self.plan, self.cores):
             for step in steps:
                 step(values)
             if not keep(values):
                 self.excluded += 1
                 continue
-            identity = finish.identity(values)
+            identity = builder.identity(values)
             if identity in seen:
                 self.repeated += 1
                 continue
             seen.add(identity)
-            yield finish.case(values, identity)
+            yield builder.build(values, identity)
 
     def _steps(self) -> list[Step]:
         """The functions that complete every combination; only those that this plan needs."""
         steps: list[Step] = []
         if self.plan.texts:
-            steps.append(self._finish.type_texts)
-        steps.append(_own_values)
+            steps.append(self._builder.type_texts)
+        steps.append(_fill_defaults)
         if self.plan.derived:
             steps.append(self._formulas.derive)
         if self.plan.overrides:
             steps.append(self._formulas.override)
-        return [*steps, _forget_optimizer]
+        return [*steps, _drop_optimizer]
 
 
 def expanded(expansion: Expansion) -> list[Case]:
@@ -107,7 +107,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _own_values(values: CaseValues) -> None:
+def _fill_defaults(values: CaseValues) -> None:
     """Fills in what the plan leaves open: the model's batch and learning rate, and each rank's share of its node's cores."""
     if values["threads"] is None:
         values["threads"] = max(1, values["cores"] // max(1, values["devices"]))
@@ -117,7 +117,7 @@ def _own_values(values: CaseValues) -> None:
         values["learning_rate"] = values["learning_rate"] or model.learning_rate
 
 
-def _forget_optimizer(values: CaseValues) -> None:
+def _drop_optimizer(values: CaseValues) -> None:
     """Inference has no optimizer."""
     if values["phase"] != Phase.TRAINING:
         values["optimizer"] = "none"

@@ -23,7 +23,7 @@ COMPUTED: dict[str, tuple[str, ...]] = {
 """names that are not keys, and the keys that they are computed from"""
 
 
-class Remembered:
+class CachedFormula:
     """A formula as a function of a case's values."""
 
     def __init__(self, formula: Formula) -> None:
@@ -47,7 +47,7 @@ class Remembered:
             raise UsageError(f"{self._formula.place}{problem}{_for(inputs)}") from None
 
 
-class Condition(Remembered):
+class Condition(CachedFormula):
     def _evaluate(self, inputs: dict[str, Any]) -> Value:
         value = super()._evaluate(inputs)
         if not isinstance(value, bool | None):
@@ -56,13 +56,13 @@ class Condition(Remembered):
         return bool(value)
 
 
-class Derived(Remembered):
+class Derived(CachedFormula):
     def __init__(self, key: str, formula: Formula) -> None:
         super().__init__(formula)
         self._key = key
 
     def _evaluate(self, inputs: dict[str, Any]) -> Value:
-        """A whole number where the key takes one; what is not whole is left for the conditions to exclude, or for finish.py."""
+        """Whole where the key takes whole numbers. Conditions may exclude what is not whole; else case_builder.py refuses it."""
         value = super()._evaluate(inputs)
         field = FIELDS.get(self._key)
         if field and field.kind is int and isinstance(value, float) and value.is_integer():

@@ -20,7 +20,7 @@ SCALARS = tuple(f.name for f in dataclasses.fields(Case) if f.name not in GROUPS
 """the fields of a case in their order; the groups come after them"""
 
 
-class Finisher:
+class CaseBuilder:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         keys = [key for key in plan.keys if group_of(key)]
@@ -42,7 +42,7 @@ class Finisher:
             options = zoo.find(values["model"]).options if group == "model_options" else known_backend(values["backend"]).options
             values[key] = option_value(values[key], options.get(name))
 
-    def case(self, values: CaseValues, identity: tuple[Any, ...]) -> Case:
+    def build(self, values: CaseValues, identity: tuple[Any, ...]) -> Case:
         for key in self._derived:
             self._check_derived(key, values[key])
         grouped = tuple(map(values.get, self._grouped))
