@@ -48,8 +48,8 @@ def importable(monkeypatch):
 def test_outcomes_come_in_order_whoever_found_them(processes, count):
     found = list(outcomes(slowly, range(count), processes))
     assert [square for square, _ in found] == [number * number for number in range(count)]
-    processes = {pid for _, pid in found}
-    assert os.getpid() in processes and (len(processes) > 1) == (processes > 1)
+    pids = {pid for _, pid in found}
+    assert os.getpid() in pids and (len(pids) > 1) == (processes > 1)
 
 
 def test_what_a_process_dies_of_is_done_here():

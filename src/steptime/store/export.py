@@ -45,13 +45,13 @@ def _is_psc(row: Row) -> bool:
 
 def psc_files(rows: Sequence[Row]) -> dict[str, str]:
     """The files of that project, one per measured case: YYYY-MM-DD-<type>:<count>:<staged>, numbered where they would clash."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for row in rows:
         if _is_psc(row):
             name = f"{(row['started'] or '')[:10]}-{gpu_type(row)}:{row['replicas']}:{row['data_store']}".replace("/", "_")
-            same = sum(known == name or known.startswith(f"{name}:") for known in found)
-            found[f"{name}:{same + 1}" if same else name] = _psc_lines(row)
-    return found
+            same = sum(known == name or known.startswith(f"{name}:") for known in files)
+            files[f"{name}:{same + 1}" if same else name] = _psc_lines(row)
+    return files
 
 
 def _psc_lines(row: Row) -> str:

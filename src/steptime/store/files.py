@@ -126,14 +126,14 @@ class Store:
 
     def read(self) -> tuple[list[Record], list[Damaged]]:
         """All whole records, each id once; what is damaged is put into quarantine with the reason beside it."""
-        found: dict[str, Record] = {}
+        by_id: dict[str, Record] = {}
         damaged: list[Damaged] = []
         for path in self.paths():
             records, broken = self.load(path)
             damaged += broken
             for record in records:
-                found.setdefault(record.id, record)
-        return list(found.values()), damaged
+                by_id.setdefault(record.id, record)
+        return list(by_id.values()), damaged
 
     def ids(self) -> Iterator[tuple[str, Path]]:
         """Every record's id and its file, without decoding the records."""
@@ -184,19 +184,19 @@ class Store:
 
     def _quarantine_lines(self, path: Path, lines: list[bytes], broken: list[tuple[int, str]]) -> list[Damaged]:
         """First copied aside, then the batch is replaced by its whole lines."""
-        folder, found = self.root / "quarantine", []
+        folder, moved = self.root / "quarantine", []
         try:
             folder.mkdir(exist_ok=True)
             for number, reason in broken:
                 target = folder / f"{path.stem}-line{number + 1}.json"
                 target.with_suffix(".reason.txt").write_text(reason + "\n")
                 target.write_bytes(lines[number])
-                found.append(Damaged(target, f"line {number + 1} of {path.name}: {reason}"))
+                moved.append(Damaged(target, f"line {number + 1} of {path.name}: {reason}"))
             gone = {number for number, _ in broken}
             write_bytes(path, b"".join(line for number, line in enumerate(lines) if number not in gone))
         except OSError:
             return [Damaged(path, f"line {number + 1}: {reason}") for number, reason in broken]
-        return found
+        return moved
 
 
 def _listed(folder: Path) -> list[str]:

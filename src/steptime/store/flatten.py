@@ -84,20 +84,20 @@ class Flattener:
     def add_lines(self, content: bytes, file: str, offset: int, damaged_too: bool = False) -> list[str]:
         """Takes whole lines, which begin at that byte of the file. What is wrong with any of them; then none is taken,
         unless the good ones among damaged ones are asked for too."""
-        found = self._read_lines(content, file, offset)
+        taken = self._read_lines(content, file, offset)
         reasons: list[str] = []
-        if found is None:
-            found = _Taken([], [], [], [])
+        if taken is None:
+            taken = _Taken([], [], [], [])
             for line in content.splitlines(keepends=True):
                 outcome = self._read(line)
                 if isinstance(outcome, str):
                     reasons.append(outcome)
                 else:
-                    found.add(*outcome, file, offset)
+                    taken.add(*outcome, file, offset)
                 offset += len(line)
         if damaged_too or not reasons:
             self._convert_pending()
-            self._pending = found
+            self._pending = taken
             self._convert_pending()
         return reasons
 
@@ -230,18 +230,18 @@ def _figures(records: Sequence[Any]) -> Block:
     """NaN for what is missing."""
     good = np.fromiter((r.status == OK for r in records), bool, len(records))
     printed = np.fromiter((r.printed is not None for r in records), bool, len(records))
-    found = {column.name: _numbers(values) for column, values in zip(FIGURES, zip(*map(FIGURES_OF, records)))}
+    figures = {column.name: _numbers(values) for column, values in zip(FIGURES, zip(*map(FIGURES_OF, records)))}
     if not good.all() or printed.any():
         for column in FIGURES:
             if column.measured:
-                found[column.name][~good | printed] = np.nan
+                figures[column.name][~good | printed] = np.nan
     if printed.any():
         for column, values in zip(PRINTED, zip(*map(PRINTED_OF, records))):
-            found[column.name] = np.where(good & printed, _numbers(values), found[column.name])
+            figures[column.name] = np.where(good & printed, _numbers(values), figures[column.name])
     for column in FIGURES:
         if column.scale != 1.0:
-            found[column.name] *= column.scale
-    return found
+            figures[column.name] *= column.scale
+    return figures
 
 
 def _numbers(values: tuple[float | None, ...]) -> np.ndarray[Any, Any]:
@@ -258,8 +258,8 @@ def _reader(fields: Iterable[tuple[str, str | None]]) -> Callable[[Any], tuple[A
         f"{absent!r} if r.{path.partition('.')[0]} is None else r.{path}" if "." in path else f"r.{path}"
         for path, absent in fields
     ]
-    made: Callable[[Any], tuple[Any, ...]] = eval(f"lambda r: ({', '.join(parts)},)")
-    return made
+    reader: Callable[[Any], tuple[Any, ...]] = eval(f"lambda r: ({', '.join(parts)},)")
+    return reader
 
 
 PRINTED = tuple(column for column in FIGURES if column.printed)

@@ -32,33 +32,33 @@ def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Ro
     check_columns(wanted)
     index = _indexed(store)
     if index is None:
-        found = read_rows(store)
-        return Rows(found.where(wanted)[-last if last > 0 else 0 :], found.damaged)
+        every = read_rows(store)
+        return Rows(every.where(wanted)[-last if last > 0 else 0 :], every.damaged)
     exact = {column: values for column, values in wanted.items() if column in EXACT}
     conditions = [f"coalesce({column}::VARCHAR, 'None') IN (SELECT unnest(${column}))" for column in exact]
     all_exact = len(exact) == len(wanted)
     newest = f"DESC LIMIT {last}" if last > 0 and all_exact else ""
     order = f"ORDER BY file {newest.partition(' ')[0]}, byte_offset {newest}"
     query = f"SELECT {', '.join(NAMES)} FROM rows WHERE {' AND '.join(['true', *conditions])} {order}"
-    made = _rows(ask(index, query, {column: list(values) for column, values in exact.items()}))
+    matching = _rows(ask(index, query, {column: list(values) for column, values in exact.items()}))
     if newest:
-        made.reverse()
-    kept = made if all_exact else Rows(made, ()).where(wanted)
+        matching.reverse()
+    kept = matching if all_exact else Rows(matching, ()).where(wanted)
     return Rows(kept[-last if last > 0 else 0 :], index.damaged)
 
 
-def _rows(found: list[tuple[Any, ...]]) -> list[Row]:
+def _rows(tuples: list[tuple[Any, ...]]) -> list[Row]:
     labels = NAMES.index(LABELS)
     known: dict[str, dict[str, str]] = {}
-    made = []
-    for values in found:
+    dicts = []
+    for values in tuples:
         row = dict(zip(NAMES, values, strict=True))
         text = values[labels]
         if text not in known:
             known[text] = json.loads(text)
         row[LABELS] = known[text]
-        made.append(row)
-    return made
+        dicts.append(row)
+    return dicts
 
 
 def find(store: Store, name: str) -> Record:
@@ -68,20 +68,20 @@ def find(store: Store, name: str) -> Record:
         return store.find(name)
     if name == "last":
         single = "ORDER BY file LIKE '%.jsonl', file DESC, byte_offset DESC LIMIT 1"
-        found = ask(index, f"SELECT id, file, byte_offset FROM rows {single}")
+        matches = ask(index, f"SELECT id, file, byte_offset FROM rows {single}")
     else:
-        found = ask(index, "SELECT id, file, byte_offset FROM rows WHERE id = $name LIMIT 1", {"name": name})
-    if not found:
+        matches = ask(index, "SELECT id, file, byte_offset FROM rows WHERE id = $name LIMIT 1", {"name": name})
+    if not matches:
         part = "starts_with(id, $name) OR ends_with(id, $name)"
-        found = ask(
+        matches = ask(
             index, f"SELECT id, file, byte_offset FROM rows WHERE {part} ORDER BY file, byte_offset LIMIT 6", {"name": name}
         )
-    if not found:
+    if not matches:
         newest = ask(index, "SELECT id FROM rows ORDER BY file DESC, byte_offset DESC LIMIT 5")
         raise UnknownName("record", name, [identity for (identity,) in newest])
-    if len(found) > 1:
-        raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in found[:5])}; give more of the id")
-    return read_at(store, *found[0])
+    if len(matches) > 1:
+        raise UsageError(f"'{name}' could be any of {', '.join(identity for identity, _, _ in matches[:5])}; give more of the id")
+    return read_at(store, *matches[0])
 
 
 def read_at(store: Store, identity: str, file: str, byte_offset: int) -> Record:

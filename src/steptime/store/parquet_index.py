@@ -18,7 +18,6 @@ import contextlib
 import fcntl
 import os
 import secrets
-import shutil
 import tempfile
 import time
 import zlib
@@ -126,13 +125,13 @@ class ParquetIndex:
         now = self._folder_times()
         if before.rollup and now == self._folders:
             return False
-        looked = time.time_ns()
+        started = time.time_ns()
         with self._write_lock():
             self._read_manifest()
             noted = self._noted_folders()
             if now != noted or not self.manifest.rollup:
                 self._catch_up()
-        certain = looked - int(TIMESTAMP_MARGIN_SECONDS * 1e9)
+        certain = started - int(TIMESTAMP_MARGIN_SECONDS * 1e9)
         self._folders = now if all(t < certain for t in now.values()) else {}
         if self._folders and self._folders != noted:
             note = Folders(self.manifest.rollup, self._folders)
@@ -148,12 +147,12 @@ class ParquetIndex:
         return noted.folders if self.manifest.rollup and noted.rollup == self.manifest.rollup else {}
 
     def _folder_times(self) -> dict[str, int]:
-        found = {}
+        times = {}
         for folder in (self.store.records_folder, *self.store.records_folder.glob("*"), *self.store.records_folder.glob("*/*/")):
             with contextlib.suppress(OSError):
                 if folder.is_dir():
-                    found[str(folder)] = folder.stat().st_mtime_ns
-        return found
+                    times[str(folder)] = folder.stat().st_mtime_ns
+        return times
 
     @contextlib.contextmanager
     def _write_lock(self) -> Iterator[None]:
@@ -175,15 +174,15 @@ class ParquetIndex:
 
     def _read_manifest(self) -> None:
         try:
-            found = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
+            manifest = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
         except (OSError, msgspec.DecodeError):
-            found = Manifest()
-        if found.format != FORMAT or not all(self._path(s).exists() for s in found.segments):
-            found = Manifest()
-        if found != self.manifest:
-            self.manifest = found
+            manifest = Manifest()
+        if manifest.format != FORMAT or not all(self._path(s).exists() for s in manifest.segments):
+            manifest = Manifest()
+        if manifest != self.manifest:
+            self.manifest = manifest
             self._seen = {}
-            for segment in found.segments:
+            for segment in manifest.segments:
                 self._note(self._files(segment))
 
     def _catch_up(self) -> None:
@@ -221,23 +220,23 @@ class ParquetIndex:
     ) -> Iterator[Segment]:
         """New files as segments, on all cores where there is much of it."""
         stamps = {name: current[name] for name in new}
-        shares, found = self._taken_in(stamps, lenient=False)
-        if any(outcome.damaged for outcome in found):
-            self._quarantine({file: reason for outcome in found for file, reason in outcome.damaged})
+        shares, results = self._taken_in(stamps, lenient=False)
+        if any(outcome.damaged for outcome in results):
+            self._quarantine({file: reason for outcome in results for file, reason in outcome.damaged})
             stamps = {name: stamp for name in new if (stamp := _stamp(self.store.root / name))}
-            shares, found = self._taken_in(stamps, lenient=True)
+            shares, results = self._taken_in(stamps, lenient=True)
         if not shares and not kept:  # an empty one, so that there are columns to ask for
             from steptime.store.flatten import Flattener
 
             empty = self._listed(Segment(secrets.token_hex(8), 0), {})
             tables.write(connection, Flattener(), self._path(empty))
             yield empty
-        made = [Path(share.target) for share in shares]
+        paths = [Path(share.target) for share in shares]
         earlier = [str(self._path(s)) for s in kept]
-        again = tables.repeats(connection, [str(path) for path in made], earlier) if made else False
-        for path, share, outcome in zip(made, shares, found, strict=True):
+        repeats_ids = tables.repeats(connection, [str(path) for path in paths], earlier) if paths else False
+        for path, share, outcome in zip(paths, shares, results, strict=True):
             rows, repeated = outcome.rows, set(outcome.repeated)
-            if again and earlier:
+            if repeats_ids and earlier:
                 target = self.folder / f"{secrets.token_hex(8)}.parquet"
                 rows, lost = tables.once(connection, path, earlier, target)
                 path, repeated = target, repeated | lost
@@ -320,12 +319,6 @@ class ParquetIndex:
         segments, touched = (*self.manifest.segments, *added), [tables.files([str(self._path(s))]) for s in added]
         self._commit(Manifest(FORMAT, segments, self._roll_up(tables.connect(), touched, segments)))
 
-    def rebuild(self) -> None:
-        """Forgets everything that was derived."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.manifest, self._seen, self._folders = Manifest(), {}, {}
-        self.refresh()
-
 
 def _names(manifest: Manifest) -> set[str]:
     return {s.name for s in manifest.segments} | {manifest.rollup}
@@ -344,16 +337,16 @@ def _wait_for(lock: int) -> None:
 
 def _stamp(path: Path) -> Stamp | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def _stamps(store: Store) -> dict[str, Stamp]:
-    found = {}
+    stamps = {}
     for path in store.paths():
         stamp = _stamp(path)
         if stamp:
-            found[str(path.relative_to(store.root))] = stamp
-    return found
+            stamps[str(path.relative_to(store.root))] = stamp
+    return stamps

@@ -41,11 +41,11 @@ def records_of_sweep(store: Store, sweep: str) -> list[Record]:
 
 def records_of_sweeps(store: Store, sweeps: Sequence[str]) -> dict[str, list[Record]]:
     """For each sweep its records, each id once, in the order of their files, oldest first."""
-    found: dict[str, list[Record]] = {sweep: [] for sweep in sweeps}
+    by_sweep: dict[str, list[Record]] = {sweep: [] for sweep in sweeps}
     condition = "sweep IN (SELECT unnest($sweeps))"
-    for record in _search(store, condition, {"sweeps": sweeps}, lambda brief: brief.sweep in found) if sweeps else []:
-        found[record.sweep].append(record)
-    return found
+    for record in _search(store, condition, {"sweeps": sweeps}, lambda brief: brief.sweep in by_sweep) if sweeps else []:
+        by_sweep[record.sweep].append(record)
+    return by_sweep
 
 
 def records_like(store: Store, cases: Iterable[Case], host: str) -> list[Record]:
@@ -67,10 +67,10 @@ def _search(store: Store, condition: str, parameters: dict[str, Any], wanted: Ca
     index = _index(store)
     placed = _indexed(store, index, condition, parameters) if index else {}
     placed.update(_scanned(store, _not_in(store, index), wanted))
-    found: dict[str, Record] = {}
+    by_id: dict[str, Record] = {}
     for _, record in sorted(placed.items(), key=lambda item: item[0]):
-        found.setdefault(record.id, record)
-    return list(found.values())
+        by_id.setdefault(record.id, record)
+    return list(by_id.values())
 
 
 def _index(store: Store) -> ParquetIndex | None:

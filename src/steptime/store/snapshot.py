@@ -59,9 +59,9 @@ class Snapshot:
         import json
 
         columns = ", ".join(NAMES)
-        found = self.ask(f"SELECT {columns} FROM {query}", parameters)
+        tuples = self.ask(f"SELECT {columns} FROM {query}", parameters)
         labels = NAMES.index(LABELS)
-        return [dict(zip(NAMES, (*r[:labels], json.loads(r[labels]), *r[labels + 1 :]), strict=True)) for r in found]
+        return [dict(zip(NAMES, (*r[:labels], json.loads(r[labels]), *r[labels + 1 :]), strict=True)) for r in tuples]
 
 
 WORD_BITS = 63
@@ -85,10 +85,10 @@ def _load(connection: duckdb.DuckDBPyConnection, source: str) -> dict[str, Bits]
 def _packed(counts: dict[str, int]) -> dict[str, Bits]:
     """The widest first, each into the first word that has room."""
     used: list[int] = []
-    found = {}
+    bits = {}
     for name in sorted(counts, key=lambda d: -counts[d]):
         word = next((w for w, taken in enumerate(used) if taken + counts[name] <= WORD_BITS), len(used))
         used += [0] if word == len(used) else []
-        found[name] = Bits(word, used[word], counts[name])
+        bits[name] = Bits(word, used[word], counts[name])
         used[word] += counts[name]
-    return found
+    return bits

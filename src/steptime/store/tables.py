@@ -142,10 +142,10 @@ def _dimension_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray[Any, Any]]:
     """As text, so that a column without any value has a type too."""
     import numpy as np
 
-    found: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
+    arrays: dict[str, np.ndarray[Any, Any]] = {"code": np.arange(len(rows))}
     for column in STORED_CONFIGURATION:
         values = (row[column.name] for row in rows)
-        found[column.name] = np.array([None if value is None else str(value) for value in values], dtype=object)
-    found["shown"] = np.array([json.dumps(row[LABELS]) for row in rows], dtype=object)
-    found["labels"] = np.array([json.dumps(row[LABELS], sort_keys=True) for row in rows], dtype=object)
-    return found
+        arrays[column.name] = np.array([None if value is None else str(value) for value in values], dtype=object)
+    arrays["shown"] = np.array([json.dumps(row[LABELS]) for row in rows], dtype=object)
+    arrays["labels"] = np.array([json.dumps(row[LABELS], sort_keys=True) for row in rows], dtype=object)
+    return arrays
