@@ -29,6 +29,8 @@ MOST_IDS = 20
 MOST_RUNS = 100_000
 KEYS = tuple(d for d in CONFIGURING if d not in ("software",))
 """what must be the same for two runs to be compared with each other, where both sides have several configurations"""
+TELLING = ("model", "phase", "software", "precision", "replica_batch", "replicas", "device", "server")
+"""what runs are called by, as far as it tells them apart"""
 WIDE = 4
 """ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
 WORDS = {

@@ -11,6 +11,12 @@ from steptime.guide.query.results import RunList
 from steptime.guide.view.view import View
 from steptime.store.columns import NAMES
 
+SHOWN = (
+    "model", "phase", "software", "precision", "replicas", "replica_batch", "throughput", "ci_low", "batch_time_ms",
+    "limit_share", "verdict", "device", "server",
+)  # fmt: skip
+"""columns of the page's table"""
+
 
 class RunsKind(Kind[RunList]):
     parameters: tuple[str, ...] = ("scaling", "run")

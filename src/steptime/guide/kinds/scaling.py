@@ -24,6 +24,8 @@ from steptime.guide.view.notation import Filters
 from steptime.guide.view.view import View
 from steptime.store.snapshot import Snapshot
 
+SCALED = ("replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch")
+"""what grows along the axis, so that lines are not grouped by it"""
 MOST_LINES = 20
 SCALES = ("throughput", "speedup", "efficiency")
 

@@ -16,6 +16,9 @@ MOST_LABELS = 20
 IMPLIED = ("data", "data_store", "replica_batch", "effective_batch", "software", *RUN_COLUMNS)
 """offered only on request or where they are filtered: others say the same, or single runs must be counted"""
 
+UNFOLDED = ("phase", "model", "framework", "precision", "device")
+"""whose values the page shows from the beginning"""
+
 
 def facets(snapshot: Snapshot, view: View, names: Sequence[str] | None = None) -> list[Facet]:
     filtered = dict(view.filters)

@@ -12,14 +12,14 @@ from steptime.guide.query.filter_sql import Select
 from steptime.guide.view.dimensions import LABEL_PREFIX, PRICE_LABEL, STORED_MEASURES, measure
 from steptime.guide.view.notation import Filters
 from steptime.guide.view.view import View
+from steptime.store.columns import CONFIGURING
 
-MATCHING = (
-    "model", "phase", "framework", "framework_version", "backend", "runtime", "precision", "device", "threads", "optimizer",
-    "data", "data_store", "origin",
-)  # fmt: skip
-"""what a run on one device must share with a run on many, besides the batch, to be what it is measured against"""
 GROWING = ("replicas", "devices_per_node", "nodes", "interconnect", "server")
 """what may differ between them, so that filters on it do not hide the run on one device"""
+FOLLOWING = ("software", "device_type", "replica_batch", "effective_batch")
+"""what others tell: framework and version, the device, and the batch, which is compared by itself"""
+MATCHING = tuple(name for name in CONFIGURING if name not in (*GROWING, *FOLLOWING))
+"""what a run on one device must share with a run on many, besides the batch, to be what it is measured against"""
 
 
 @dataclass(frozen=True)

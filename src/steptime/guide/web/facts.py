@@ -7,12 +7,12 @@ from typing import Any
 
 from steptime.analysis.comparison import MARGIN
 from steptime.core.schema import FAILURES
-from steptime.guide.kinds import compare, coverage, scaling
+from steptime.guide.kinds import compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
 from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warnings
 from steptime.guide.view import view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
-from steptime.store.columns import CONFIGURING
+from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
 
 
 def _kind(of: Kind[Any]) -> dict[str, Any]:
@@ -25,18 +25,32 @@ def _kind(of: Kind[Any]) -> dict[str, Any]:
     }
 
 
+def _column(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "title": column.title,
+        "form": column.form,
+        "number": column.kind == "number",
+        "figure": column in FIGURES,
+    }
+
+
 def facts() -> dict[str, Any]:
     return {
         "dimensions": [asdict(d) for d in DIMENSIONS.values()],
         "measures": [asdict(m) for m in MEASURES.values()],
         "stored_measures": STORED_MEASURES,
         "configuration": CONFIGURING,
+        "run_table": [_column(COLUMNS[name]) for name in runs.SHOWN],
         "of_runs": filter_sql.RUN_COLUMNS,
         "matching": measure_sql.MATCHING,
         "growing": measure_sql.GROWING,
         "mixing": points.MIXING,
         "implied": facets.IMPLIED,
         "compared": compare.KEYS,
+        "telling": compare.TELLING,
+        "unfolded": facets.UNFOLDED,
+        "scaled": scaling.SCALED,
         "sections": differing.GROUP_SECTIONS,
         "label_prefix": LABEL_PREFIX,
         "price_label": PRICE_LABEL,

@@ -1,9 +1,9 @@
 // Filters: every dimension with its values and how many runs each would leave. A value that would leave none is not offered.
 
 import { h, icon, replace } from "./dom.js";
+import { FACTS } from "./facts.js";
 import { chosen, toggled, withFilter } from "./state.js";
 
-const FIRST_OPEN = ["phase", "model", "framework", "precision", "device"];
 const FEW = 8;
 const openState = new Map();
 const shownAll = new Set();
@@ -57,7 +57,7 @@ function facet(of, filters, change, place, wanted) {
   if (wanted && !named && !values.length) return null;
   const open = wanted
     ? true
-    : (openState.get(key) ?? (place === "side" ? FIRST_OPEN.includes(of.dimension) || mine.length > 0 : false));
+    : (openState.get(key) ?? (place === "side" ? FACTS.unfolded.includes(of.dimension) || mine.length > 0 : false));
   const extra = mine
     .filter((v) => !of.values.some((known) => known.value === v))
     .map((value) => ({ value, runs: value.includes("..") ? null : 0 }));

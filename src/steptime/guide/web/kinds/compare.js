@@ -5,6 +5,7 @@ import { empty, problem } from "../chart.js";
 import { compareSides } from "../comparing.js";
 import { h, icon, replace, svg } from "../dom.js";
 import { measureNamed } from "../dimensions.js";
+import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords, when, withUnit } from "../format.js";
 import { but } from "../state.js";
 import { TEMPLATES } from "../templates.js";
@@ -206,13 +207,11 @@ function body(app, c) {
 // Runs are called by what they ran, as far as that tells them apart; groups by the name they were given.
 let named = new Map();
 
-const TELLING = ["model", "phase", "software", "precision", "replica_batch", "replicas", "device", "server"];
-
 function nameOf(app, name) {
   const row = named.get(name);
   if (!row) return name;
   const rows = app.view.runs.map((id) => named.get(id)).filter(Boolean);
-  const apart = TELLING.filter((c) => new Set(rows.map((r) => r[c])).size > 1);
+  const apart = FACTS.telling.filter((c) => new Set(rows.map((r) => r[c])).size > 1);
   const words = (apart.length ? apart : ["model", "software"])
     .slice(0, 3)
     .map((c) => (!row[c] ? "" : c === "replica_batch" ? `batch ${row[c]}` : c === "replicas" ? count(row[c], "device") : row[c]));

@@ -4,6 +4,7 @@ import { chips } from "../ask.js";
 import { empty, firstSteps, problem } from "../chart.js";
 import { h, replace } from "../dom.js";
 import { verdictTag } from "../drill.js";
+import { FACTS } from "../facts.js";
 import { count, figure, statusWords, when } from "../format.js";
 import { dataTable } from "../table.js";
 
@@ -104,33 +105,26 @@ function runsTable(app, rows) {
       },
     });
   return dataTable(
-    [
-      ["", (r) => r.id, toggle],
-      ["started", (r) => r.started, link],
-      ["model", (r) => r.model],
-      ["phase", (r) => r.phase],
-      ["software", (r) => r.software || r.framework],
-      ["precision", (r) => r.precision],
-      ["devices", (r) => r.replicas, null, "r"],
-      ["batch", (r) => r.replica_batch, null, "r"],
-      [
-        "samples/s",
-        (r) => r.throughput,
-        (r) =>
-          r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status)),
-        "r",
-      ],
-      ["± 95%", (r) => spread(r), (r) => figure(spread(r), "percent"), "r"],
-      ["ms/step", (r) => r.batch_time_ms, (r) => figure(r.batch_time_ms), "r"],
-      ["of limit", (r) => r.limit_share, (r) => figure(r.limit_share, "percent"), "r"],
-      ["verdict", (r) => r.verdict, (r) => (r.status === "ok" ? verdictTag(r) : "")],
-      ["device", (r) => r.device],
-      ["server", (r) => r.server],
-    ],
+    [["", (r) => r.id, toggle], ["started", (r) => r.started, link], ...FACTS.run_table.map(runColumn)],
     rows,
     "Runs",
   );
 }
 
+function runColumn({ name, title, form, number, figure: isFigure }) {
+  const value = RUN_VALUES[name] ?? ((r) => r[name]);
+  return [title, value, RUN_CELLS[name] ?? (isFigure ? (r) => figure(value(r), form) : null), number ? "r" : undefined];
+}
+
 const spread = (r) =>
   r.throughput && r.ci_low !== null && r.ci_low !== undefined ? (r.ci_high - r.ci_low) / 2 / r.throughput : null;
+
+// Columns that show more than their own value.
+const RUN_VALUES = { software: (r) => r.software || r.framework, ci_low: spread };
+
+const RUN_CELLS = {
+  throughput: (r) =>
+    r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status)),
+  ci_low: (r) => figure(spread(r), "percent"),
+  verdict: (r) => (r.status === "ok" ? verdictTag(r) : ""),
+};

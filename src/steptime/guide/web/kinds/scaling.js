@@ -3,6 +3,7 @@
 import { chips, dimensionOptions, pick, segments } from "../ask.js";
 import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
 import { h, icon, replace } from "../dom.js";
+import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords } from "../format.js";
 import { disturbedWords } from "../notes.js";
 import { scaleRows } from "../scale.js";
@@ -47,9 +48,7 @@ function scalingPage(app) {
 
 function sentenceBar(app) {
   const { view } = app;
-  const dims = dimensionOptions(app).filter(
-    ([name]) => !["replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch"].includes(name),
-  );
+  const dims = dimensionOptions(app).filter(([name]) => !FACTS.scaled.includes(name));
   return h(
     "div",
     { class: "ask", role: "group", "aria-label": "What is scaled" },
