@@ -108,7 +108,7 @@ class Scheduler(Protocol):
         """The id of the job of this name; empty if there is none."""
 
     def queue(self, names: Sequence[str]) -> Mapping[str, QueuedJob]:
-        """All jobs of these names that the scheduler remembers, ended ones included, by id. May raise Refused."""
+        """All jobs of these names that the scheduler remembers, ended ones included, by id."""
 
     def failure_causes(self, jobs: Sequence[EndedJob], queue: Mapping[str, QueuedJob]) -> Mapping[str, FailureCause]:
         """Why each of these jobs left no record. What is unknown is said to be unknown."""

@@ -36,7 +36,7 @@ CANCELLED = "cancelled"
 
 
 @dataclass
-class Remote:
+class RemoteSweep:
     store: Store
     sweep: Sweep
     site: Site
@@ -44,30 +44,33 @@ class Remote:
     watcher: Watcher
     scheduler: Scheduler
     pause: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
     _batches: list[Batch] = field(default_factory=list)
     _attempts: list[Attempt] = field(default_factory=list)
     _ran: set[str] = field(default_factory=set)
-    _said: str = ""
+    _last_message: str = ""
 
     def __post_init__(self) -> None:
         self.folder = folder_of(self.store, self.sweep)
         self.journal = SubmissionJournal(self.folder)
         self._cases = {case_key(case): case for case in self.sweep.cases}
         self._known: list[Record] = []
-        self._outcomes = JobOutcomes(self.store, self.sweep.id, self.site.name, self.journal, self.scheduler, self._cases)
+        self._outcomes = JobOutcomes(
+            self.store, self.sweep.id, self.site.name, self.journal, self.scheduler, self._cases, self.clock
+        )
         self._submitter = Submitter(self.journal, self.scheduler, self.site.poll_seconds, self._say_once, self.pause)
 
     def begin(self) -> Iterator[Record]:
         """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
         LiveFile(self.folder).event({})  # so that others can say who runs it
-        self._recall()
+        self._read_journal()
         best, awaited = best_of(self._known), {attempt.entry.key for attempt in self._attempts}
         todo = []
         for key, case in self._cases.items():
             record = best.get(key)
             if key in awaited:
                 continue
-            if record and not self._lost(record) and not runs_again(record, self.settings.retry):
+            if record and not self._may_resubmit(record) and not runs_again(record, self.settings.retry):
                 yield self._shown(case, record)
             else:
                 todo.append(case)
@@ -89,9 +92,9 @@ class Remote:
 
     def collect(self, patience_seconds: float) -> None:
         """Waits for the jobs there are, and submits nothing."""
-        self._recall()
-        until = time.monotonic() + patience_seconds
-        while self._attempts and time.monotonic() < until:
+        self._read_journal()
+        until = self.clock() + patience_seconds
+        while self._attempts and self.clock() < until:
             for _ in self._collect(asks=True):
                 pass
             self.pause(TICK_SECONDS)
@@ -108,8 +111,8 @@ class Remote:
     def unsubmitted(self) -> int:
         return sum(len(batch.cases) for batch in self._batches)
 
-    def _recall(self) -> None:
-        """What was submitted before, by whomever."""
+    def _read_journal(self) -> None:
+        """Finds out what was submitted before, by whomever."""
         self._known = records_of_sweep(self.store, self.sweep.id)
         stored = {record.id for record in self._known}
         for submission in self.journal.all():
@@ -152,13 +155,13 @@ class Remote:
                 )
 
     def _await(self) -> Iterator[Record]:
-        next_ask = time.monotonic()
+        next_ask = self.clock()
         while self._attempts or self._batches:
             yield from self._submit()
-            asks = time.monotonic() >= next_ask
+            asks = self.clock() >= next_ask
             yield from self._collect(asks)
             if asks:
-                next_ask = time.monotonic() + self.site.poll_seconds
+                next_ask = self.clock() + self.site.poll_seconds
             if self.is_cancelled:
                 self._batches.clear()
             if self._attempts:
@@ -171,19 +174,19 @@ class Remote:
             self._say_once(f"{self.scheduler.name} does not answer ({problem}); asking again")
             return
         if asks:
-            self._said = ""
+            self._last_message = ""
         for attempt, record in collected:
             self._attempts.remove(attempt)
             self._known.append(record)
             self._ran.add(attempt.entry.key)
             case = self._cases[attempt.entry.key]
             yield self._shown(case, record)
-            if self._lost(record) and not self.is_cancelled:
+            if self._may_resubmit(record) and not self.is_cancelled:
                 self.watcher.say(f"submitting it again: {record.message}")
                 self._plan([case])
 
-    def _lost(self, record: Record) -> bool:
-        """Whether the cluster, not the case, failed, and it has not yet been tried often enough."""
+    def _may_resubmit(self, record: Record) -> bool:
+        """Whether the cluster failed, not the case, and the site's retries are not used up."""
         if record.status != Status.NODE_FAILURE:
             return False
         key = case_key(record.case)
@@ -202,8 +205,8 @@ class Remote:
         return record
 
     def _say_once(self, line: str) -> None:
-        if line != self._said:
-            self._said = line
+        if line != self._last_message:
+            self._last_message = line
             self.watcher.say(line)
 
 
@@ -225,7 +228,7 @@ def run_on_site(
     folder = folder_of(store, sweep)
     with _in_words(folder), holding(folder):
         (folder / CANCELLED).unlink(missing_ok=True)
-        remote = Remote(store, sweep, site, settings, watcher, scheduler_of(site))
+        remote = RemoteSweep(store, sweep, site, settings, watcher, scheduler_of(site))
         try:
             yield from remote.begin()
             if not detach:
@@ -268,5 +271,5 @@ def collect_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> No
         return
     with holding(folder):
         site = site_of_sweep(store, sweep)
-        remote = Remote(store, sweep, site, Settings(contended_rounds=0), SILENT, scheduler_of(site))
+        remote = RemoteSweep(store, sweep, site, Settings(contended_rounds=0), SILENT, scheduler_of(site))
         remote.collect(patience_seconds)

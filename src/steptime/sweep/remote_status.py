@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from steptime.core.errors import SteptimeError
 from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.journal import SubmissionJournal
-from steptime.schedulers.scheduler import NoAnswer, Refused, Scheduler
+from steptime.schedulers.scheduler import NoAnswer, Scheduler
 from steptime.store.files import Store
 from steptime.sweep.state import Sweep, folder_of, site_of_sweep
 
@@ -35,7 +35,7 @@ def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], scheduler: Sche
     try:
         scheduler = scheduler or scheduler_of(site_of_sweep(store, sweep))
         queue = scheduler.queue(sorted({t.submission.name for t in attempts}))
-    except (NoAnswer, Refused, SteptimeError) as problem:
+    except (NoAnswer, SteptimeError) as problem:
         return Jobs({"unknown": len(attempts)}, [str(problem)])
     states: Counter[str] = Counter()
     notes: Counter[str] = Counter()

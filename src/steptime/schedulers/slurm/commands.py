@@ -58,7 +58,10 @@ class Slurm:
         if not names:
             return {}
         command = ["squeue", "--noheader", "--array", "--states=all", f"--format={QUEUE_FORMAT}", f"--name={','.join(names)}"]
-        return parse_squeue(_run(command, ASK_SECONDS))
+        try:
+            return parse_squeue(_run(command, ASK_SECONDS))
+        except Refused as problem:  # a question is never refused for good: what is not known is asked again
+            raise NoAnswer(str(problem)) from None
 
     def failure_causes(self, jobs: Sequence[EndedJob], queue: Mapping[str, QueuedJob]) -> dict[str, FailureCause]:
         """One sacct for all of them, then scontrol for each."""
