@@ -1,9 +1,10 @@
 """Site files: what they may say, and what is said of those that say something else."""
 
+import msgspec
 import pytest
 
 from steptime.core.errors import UsageError
-from steptime.schedulers.site import Wants
+from steptime.schedulers.site import Site, Wants
 from steptime.schedulers.site_file import site_of
 from steptime.schedulers.site_search import SHIPPED, find_site, site_paths
 
@@ -56,6 +57,12 @@ def test_a_whole_site_is_read():
         ("[defaults]\nsbatch = ['--comment=a\\nrm -rf']", "s.toml:2: ", ""),
         ("[defaults]\npartition = \"a\\nb\"", "s.toml:2: defaults.partition: ", "without spaces and quotes"),
         ("[defaults]\nsbatch = [\"--comment=a\\n#SBATCH --x\"]", "s.toml:2: defaults.sbatch: ", "takes options of sbatch"),
+        ('[defaults]\npartition = "a\\n"', "s.toml:2: defaults.partition: ", "without spaces and quotes"),
+        ('[defaults]\nsbatch = ["--x\\n"]', "s.toml:2: defaults.sbatch: ", "takes options of sbatch"),
+        ("cores = true", "s.toml:1: cores: ", "takes a whole number from 0 on"),
+        ("login_shell = 1", "s.toml:1: login_shell: ", "takes true or false"),
+        ("[backends.pytorch]\nmodules = 'x'", "s.toml:2: backends.pytorch.modules: ", "takes a list: [...]"),
+        ("poll_seconds = 0", "s.toml:1: poll_seconds: ", "takes a number of seconds above 0"),
         ("launcher = 'ssh'", "s.toml:1: launcher: ", "known: mpirun, srun"),
         ("[environment]\n'A B' = 'x'", "s.toml:2: environment.A B: ", "is not a name"),
         ("[directories]\nscratch = 3", "s.toml:2: directories.scratch: ", "takes a text"),
@@ -73,6 +80,13 @@ def test_errors_name_file_line_key_and_what_is_valid(text, place, problem):
         site_of(text, "s", "s.toml")
     assert str(caught.value).startswith(place)
     assert problem in str(caught.value)
+
+
+def test_a_site_is_kept_with_its_sweep_as_it_was():
+    site = site_of(WHOLE, "ours", "sites/ours.toml")
+    assert msgspec.json.decode(msgspec.json.encode(site), type=Site) == site
+    bare = site_of("", "bare", "bare.toml")
+    assert msgspec.json.decode(msgspec.json.encode(bare), type=Site) == bare
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.toml")), ids=lambda p: p.stem)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from steptime.core.errors import UnknownName, UsageError
 from steptime.plan import locate
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import FIELDS, OPEN_GROUPS, check, flat, group_of, is_key, shown
 from steptime.plan.plan import ORDERS, Formula, Override, Plan, checked_repeats, formula
+from steptime.plan.toml_file import TomlFile
 
 LARGEST_BYTES = 16 << 20
 ALONE = ("description", "repeats", "order", "include", "exclude")
@@ -35,16 +35,15 @@ def plan_of(text: str, name: str) -> Plan:
     return _Reader(text, name).plan()
 
 
-class _Reader:
+class _Reader(TomlFile):
     def __init__(self, text: str, name: str) -> None:
-        self._text, self._name = text, name
+        super().__init__(text, name)
         self._places: dict[str, str] = {}
-        self._content = locate.content_of(text, name)
 
     def plan(self) -> Plan:
-        for key in self._content:
+        for key in self.content:
             if key not in KEYS:
-                self._fail((key,), UnknownName("key", key, KEYS))
+                self.fail((key,), UnknownName("key", key, KEYS))
         derived = self._derived()
         overrides = [self._override(i, entry) for i, entry in enumerate(self._tables("override"))]
         axes = self._values(("axes",), lists=True)
@@ -54,7 +53,7 @@ class _Reader:
         return Plan(
             name=Path(self._name).stem,
             description=self._plain("description", ""),
-            repeats=self._checked(("repeats",), checked_repeats, self._content.get("repeats", 1)),
+            repeats=self._checked(("repeats",), checked_repeats, self.content.get("repeats", 1)),
             order=self._order(),
             constants=constants,
             axes=axes,
@@ -66,54 +65,43 @@ class _Reader:
             places=self._places,
         )
 
-    @cached_property
-    def _lines(self) -> dict[locate.Path, int]:
-        return locate.lines_of(self._text)
-
-    def _place(self, path: locate.Path) -> str:
-        key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-        return f"{self._name}:{locate.line_of(self._lines, path)}: {key}: "
-
-    def _fail(self, path: locate.Path, problem: object) -> NoReturn:
-        raise UsageError(f"{self._place(path)}{problem}") from None
-
     def _checked(self, path: locate.Path, function: Any, *arguments: Any) -> Any:
         try:
             return function(*arguments)
         except UsageError as problem:
-            self._fail(path, problem)
+            self.fail(path, problem)
 
     def _at(self, path: locate.Path) -> Any:
-        value: Any = self._content
+        value: Any = self.content
         for part in path:
             value = value[part]
         return value
 
     def _plain(self, key: str, default: str) -> str:
-        value = self._content.get(key, default)
+        value = self.content.get(key, default)
         if not isinstance(value, str):
-            self._fail((key,), f"takes a text in quotes, not {shown(value)}")
+            self.fail((key,), f"takes a text in quotes, not {shown(value)}")
         return value
 
     def _order(self) -> str:
         order = self._plain("order", ORDERS[0])
         if order not in ORDERS:
-            self._fail(("order",), UnknownName("order", order, ORDERS))
+            self.fail(("order",), UnknownName("order", order, ORDERS))
         return order
 
     def _tables(self, key: str) -> list[Mapping[str, Any]]:
-        tables = self._content.get(key, [])
+        tables = self.content.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(entry, Mapping) for entry in tables):
-            self._fail((key,), f"is a list of tables: [[{key}]]")
+            self.fail((key,), f"is a list of tables: [[{key}]]")
         return tables
 
     def _table(self, path: locate.Path) -> dict[str, Any]:
         """Flat, its keys known; empty if it is not there."""
-        if len(path) == 1 and path[0] not in self._content:
+        if len(path) == 1 and path[0] not in self.content:
             return {}
         value = self._at(path)
         if not isinstance(value, Mapping):
-            self._fail(path, f"is a table, not {shown(value)}")
+            self.fail(path, f"is a table, not {shown(value)}")
         group = str(path[0]) if path[0] in ("budget", "labels") else ""
         table = flat({group: value} if group else value)
         for key in table:
@@ -122,10 +110,10 @@ class _Reader:
 
     def _known(self, path: locate.Path, key: str, group: str) -> None:
         if is_key(key):
-            self._places.setdefault(key, self._place(_inside(path, key, group)))
+            self._places.setdefault(key, self.place(_inside(path, key, group)))
             return
         valid = [k.removeprefix(f"{group}.") for k in FIELDS if k.startswith(group)] if group else [*FIELDS, *OPEN_GROUPS]
-        self._fail(_inside(path, key, group), UnknownName("key", key.removeprefix(f"{group}."), valid))
+        self.fail(_inside(path, key, group), UnknownName("key", key.removeprefix(f"{group}."), valid))
 
     def _values(self, path: locate.Path, lists: bool) -> dict[str, list[Scalar]]:
         group = str(path[0]) if path[0] in ("budget", "labels") else ""
@@ -133,11 +121,11 @@ class _Reader:
         for key, value in self._table(path).items():
             where = _inside(path, key, group)
             if isinstance(value, list) and not lists:
-                self._fail(where, "one value, not a list: lists are for [axes] and [[cases]]")
+                self.fail(where, "one value, not a list: lists are for [axes] and [[cases]]")
             if value == []:
-                self._fail(where, "an empty list: there would be no cases")
+                self.fail(where, "an empty list: there would be no cases")
             if path == ("axes",) and group_of(key) == "labels":
-                self._fail(where, "labels are notes and make no new case; put them into [labels], [[cases]] or [[override]]")
+                self.fail(where, "labels are notes and make no new case; put them into [labels], [[cases]] or [[override]]")
             many = value if isinstance(value, list) else [value]
             checked[key] = [self._checked(where, check, key, one) for one in many]
             self._refuse_twice(where, checked[key])
@@ -147,7 +135,7 @@ class _Reader:
         seen: set[tuple[type, Scalar]] = set()
         for value in values:
             if (type(value), value) in seen:
-                self._fail(where, f"{shown(value)} is given twice; to measure a case several times use: repeats = 2")
+                self.fail(where, f"{shown(value)} is given twice; to measure a case several times use: repeats = 2")
             seen.add((type(value), value))
 
     def _constants(self) -> dict[str, list[Scalar]]:
@@ -155,25 +143,25 @@ class _Reader:
         for group in ("budget", "labels"):
             for key, value in self._values((group,), lists=False).items():
                 if key in constants:
-                    self._fail((group,), f"{key} is in [constants] too; give it once")
+                    self.fail((group,), f"{key} is in [constants] too; give it once")
                 constants[key] = value
         return constants
 
     def _check_once(self, constants: Mapping[str, Any], axes: Mapping[str, Any], rows: list[dict[str, Any]]) -> None:
         for key in axes:
             if key in constants:
-                self._fail(_inside(("axes",), key), f"{key} is in [constants] too; give it once")
+                self.fail(_inside(("axes",), key), f"{key} is in [constants] too; give it once")
             for i, row in enumerate(rows):
                 if key in row:
-                    self._fail(_inside(("cases", i), key), f"{key} is in [axes] too; give it once")
+                    self.fail(_inside(("cases", i), key), f"{key} is in [axes] too; give it once")
 
     def _formula(self, path: locate.Path, value: object) -> Formula:
         if not isinstance(value, str):
-            self._fail(path, f"is an expression in quotes, not {shown(value)}")
-        return formula(value, self._place(path))
+            self.fail(path, f"is an expression in quotes, not {shown(value)}")
+        return formula(value, self.place(path))
 
     def _conditions(self, key: str) -> list[Formula]:
-        conditions = self._content.get(key, [])
+        conditions = self.content.get(key, [])
         if not isinstance(conditions, list):
             return [self._formula((key,), conditions)]
         return [self._formula((key, i), text) for i, text in enumerate(conditions)]
@@ -181,19 +169,19 @@ class _Reader:
     def _derived(self) -> dict[str, Formula]:
         table = self._table(("derived",))
         if "model" in table:
-            self._fail(("derived", "model"), "the model cannot be derived: its batch and options depend on it")
+            self.fail(("derived", "model"), "the model cannot be derived: its batch and options depend on it")
         return {key: self._formula(_inside(("derived",), key), text) for key, text in table.items()}
 
     def _override(self, number: int, entry: Mapping[str, Any]) -> Override:
         path: locate.Path = ("override", number)
         for key in entry:
             if key not in ("when", "set"):
-                self._fail((*path, key), UnknownName("key", key, ("when", "set")))
+                self.fail((*path, key), UnknownName("key", key, ("when", "set")))
         if "set" not in entry:
-            self._fail(path, "`set` is missing: set = { precision = 'bf16' }")
+            self.fail(path, "`set` is missing: set = { precision = 'bf16' }")
         values = {key: one for key, (one,) in self._values((*path, "set"), lists=False).items()}
         if "model" in values:
-            self._fail((*path, "set", "model"), "the model cannot be overridden: its batch and options depend on it")
+            self.fail((*path, "set", "model"), "the model cannot be overridden: its batch and options depend on it")
         when = self._formula((*path, "when"), entry["when"]) if "when" in entry else None
         return Override(when, values)
 

@@ -4,24 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Literal, get_args
 
-LAUNCHERS = ("srun", "mpirun")
-GPU_FLAGS = ("gres", "gpus-per-node")
-RUNS_ON = ("cpu", "cuda")
+from msgspec import Meta
+
+RunsOn = Literal["cpu", "cuda"]
+RUNS_ON: tuple[str, ...] = get_args(RunsOn)
+
+LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
+"""no character that would end a line of a script"""
+Text = Annotated[str, Meta(pattern=rf"^{LINE}\Z", description="a text in quotes, in one line")]
+Word = Annotated[str, Meta(pattern=r"^[^\s'\"\\#\x00-\x1f\x7f-\x9f]*\Z", description="a name without spaces and quotes")]
+"""becomes part of an #SBATCH line"""
+Option = Annotated[
+    str, Meta(pattern=rf"^-{LINE}\Z", description='options of sbatch such as "--constraint=v100", one to an entry')
+]
+Time = Annotated[
+    str,
+    Meta(
+        pattern=r"^(\d+(:\d\d){0,2}|\d+-\d\d?(:\d\d){0,2})?\Z",
+        description="a time as Slurm writes it: '30', '2:00:00' or '1-12:00:00'",
+    ),
+]
+Memory = Annotated[str, Meta(pattern=r"^(\d+[KMGT]?)?\Z", description="an amount as Slurm writes it: '8G' or '16000M'")]
+Seconds = Annotated[float, Meta(gt=0, description="a number of seconds above 0")]
+FromZero = Annotated[int, Meta(ge=0, description="a whole number from 0 on")]
+FromOne = Annotated[int, Meta(ge=1, description="a whole number from 1 on")]
+FromTwo = Annotated[int, Meta(ge=2, description="a whole number from 2 on")]
 
 
 @dataclass(frozen=True)
 class Wants:
     """What a job asks for; empty is left to the cluster's own defaults."""
 
-    partition: str = ""
-    account: str = ""
-    qos: str = ""
-    time: str = ""
+    partition: Word = ""
+    account: Word = ""
+    qos: Word = ""
+    time: Time = ""
     """as Slurm writes it; empty: the case's own limit and some minutes"""
-    memory: str = ""
+    memory: Memory = ""
     """per node"""
-    sbatch: tuple[str, ...] = ()
+    sbatch: tuple[Option, ...] = ()
     """further options, each a line of the script"""
 
 
@@ -31,11 +54,11 @@ class DeviceType:
 
     name: str
     wants: Wants = Wants()
-    device: str = "cuda"
+    device: RunsOn = "cuda"
     """what the framework is asked to run on"""
-    gres: str = ""
+    gres: Word = ""
     """what Slurm calls it; empty for the CPU"""
-    counts: tuple[int, ...] = ()
+    counts: tuple[FromOne, ...] = ()
     """how many of a node may be asked for; empty: any number"""
 
 
@@ -43,38 +66,38 @@ class DeviceType:
 class Framework:
     """How a backend's interpreter is come by: in this order modules, conda, lines; then the interpreter."""
 
-    python: str = ""
-    conda: str = ""
-    modules: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
+    python: Text = ""
+    conda: Text = ""
+    modules: tuple[Word, ...] = ()
+    lines: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True)
 class Arrays:
-    at_least: int = 10
+    at_least: FromTwo = 10
     """so many cases that ask for the same become a job array"""
-    running: int = 0
+    running: FromZero = 0
     """tasks of an array at the same time; 0: no limit"""
-    largest: int = 1000
+    largest: FromTwo = 1000
     """tasks in one array; the cluster's MaxArraySize counts too"""
 
 
 @dataclass(frozen=True)
 class Site:
     name: str
-    description: str = ""
+    description: Text = ""
     path: str = ""
     wants: Wants = Wants()
-    gpu_flag: str = "gres"
-    launcher: str = "srun"
+    gpu_flag: Literal["gres", "gpus-per-node"] = "gres"
+    launcher: Literal["srun", "mpirun"] = "srun"
     launch_single: bool = False
     """whether a case of one process goes through the launcher too"""
     login_shell: bool = False
-    cores: int = 0
+    cores: FromZero = 0
     """of a node: the default threads of its ranks together, and `cores` in plans; 0: those of the machine that submits"""
-    retries: int = 2
+    retries: FromZero = 2
     """how often a case is submitted again after a node failure or preemption"""
-    poll_seconds: float = 10.0
+    poll_seconds: Seconds = 10.0
     arrays: Arrays = Arrays()
     devices: Mapping[str, DeviceType] = field(default_factory=dict)
     backends: Mapping[str, Framework] = field(default_factory=dict)
