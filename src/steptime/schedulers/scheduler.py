@@ -88,7 +88,7 @@ class ScriptDialect(Protocol):
         """The comment lines that ask for resources. `tasks`: of the array; 0 for a single job."""
 
     def allocation(self) -> list[str]:
-        """Shell lines that export STEPTIME_NODES and STEPTIME_QUEUED."""
+        """Shell lines that export STEPTIME_PARTITION, STEPTIME_NODES and STEPTIME_QUEUED for the record."""
 
     def launcher(self, request: Request) -> str:
         """The command that starts the ranks of a case, up to the program; ends with a space."""

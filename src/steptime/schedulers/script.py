@@ -148,7 +148,7 @@ def _allocation(script: Script, dialect: ScriptDialect) -> list[str]:
     request, site = script.request, script.site
     first, count = MASTER_PORTS
     lines = [
-        "# What Slurm gave, for the record.",
+        "# What the job was given, for the record.",
         f"export STEPTIME_SITE={shlex.quote(site.name)} STEPTIME_JOB=$job STEPTIME_GRES={shlex.quote(request.gres)}",
         *dialect.allocation(),
     ]

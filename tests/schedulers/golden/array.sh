@@ -52,8 +52,9 @@ export CACHE="$HOME"'/it'"'"'s here'
 source /opt/fake.sh
 python="$FAKE_HOME"/bin/python
 
-# What Slurm gave, for the record.
+# What the job was given, for the record.
 export STEPTIME_SITE=own STEPTIME_JOB=$job STEPTIME_GRES=''
+export STEPTIME_PARTITION=$SLURM_JOB_PARTITION
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
 

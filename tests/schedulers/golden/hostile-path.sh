@@ -37,8 +37,9 @@ if [ -x "$conda_env/bin/python" ]; then export PATH="$conda_env/bin:$PATH" CONDA
 else eval "$(conda shell.bash hook)" && conda activate "$conda_env"; fi
 python=python
 
-# What Slurm gave, for the record.
+# What the job was given, for the record.
 export STEPTIME_SITE=bridges STEPTIME_JOB=$job STEPTIME_GRES=''
+export STEPTIME_PARTITION=$SLURM_JOB_PARTITION
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
 

@@ -45,7 +45,7 @@ def allocation_of(environment: Mapping[str, str], job: Job) -> Allocation:
     return Allocation(
         site=environment.get("STEPTIME_SITE", ""),
         job=environment.get("STEPTIME_JOB", ""),
-        partition=environment.get("SLURM_JOB_PARTITION", ""),
+        partition=environment.get("STEPTIME_PARTITION", ""),
         nodes=nodes.split(",") if nodes else [],
         gres=environment.get("STEPTIME_GRES", ""),
         visible_devices=environment.get("CUDA_VISIBLE_DEVICES", ""),

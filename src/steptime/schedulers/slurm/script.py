@@ -31,6 +31,7 @@ class SlurmScript:
 
     def allocation(self) -> list[str]:
         return [
+            "export STEPTIME_PARTITION=$SLURM_JOB_PARTITION",
             'export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)',
             'export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)',
         ]
