@@ -85,7 +85,7 @@ def test_a_lost_interpreter_is_diagnosed(env, inside):
     env.python.unlink()
     env.python.symlink_to("/gone/python3.11")
     found = finding(inside)
-    assert found["seen"] == "pytorch has lost its interpreter /gone/python3.11"
+    assert found["seen"] == "pytorch is missing its interpreter /gone/python3.11"
     assert found["remedy"] == "steptime setup --rebuild pytorch"
 
 

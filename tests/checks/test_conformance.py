@@ -10,13 +10,13 @@ from steptime.core.schema import Case
 from steptime.launch.worker_file import WORKER, worker_bytes
 
 BREACHES = {
-    "no record": ("import sys; sys.exit(0)", "leaves a record.json of the schema"),
+    "no record": ("import sys; sys.exit(0)", "leaves a record.json that matches the schema"),
     "torn record": (
         "import sys; open(sys.argv[1] + '/record.json', 'w').write('{\"id\":')",
-        "leaves a record.json of the schema",
+        "leaves a record.json that matches the schema",
     ),
     "crash": ("raise SystemExit(7)", "ends with exit code 0"),
-    "silence": ("pass", "says that it is alive"),
+    "silence": ("pass", "sends heartbeats"),
     "left-overs": ("import sys; open(sys.argv[1] + '/record.json.tmp', 'w').write('x')", "leaves no half-written file"),
 }
 
@@ -64,7 +64,7 @@ def test_a_wrong_summary_is_found(inside, tmp_path):
     )
     done = inside("doctor", "reference", "--worker", f"{sys.executable} {wrapper}", "--json")
     broken = {row["rule"]: row["seen"] for row in done.json if not row["kept"]}
-    assert "mean_speed" in broken["computes the summary as defined"]
+    assert "mean_speed" in broken["computes the summary as the protocol defines it"]
     assert "not the batch" in broken["keeps the invariants"]
 
 

@@ -109,7 +109,7 @@ def test_what_this_machine_lacks_is_a_record_and_the_plan_goes_on(inside, plan):
     assert found[("gpu", 1)] == ("unsupported", "fake has no device cuda; it has cpu")
     assert len(found) == 4
     preview = inside("run", plan, "--repeats", "1", "--batch", "32", "--dry-run")
-    assert "2 as long as the same case took before" in preview.out and "2 unsupported before" in preview.out
+    assert "2 estimated from the same case measured before" in preview.out and "2 unsupported before" in preview.out
 
 
 def test_data_that_cannot_be_fed_are_unsupported_not_silently_synthetic(inside):

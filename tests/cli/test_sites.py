@@ -51,7 +51,7 @@ def test_a_site_that_cannot_be_used_is_listed_with_its_problem(inside, tmp_path)
         (["run", "mlp", "-B", "null", "--device", "k80"], "unknown device 'k80'; known: cpu, cuda"),
         (["run", "mlp", "-B", "null", "--device", "k8", "--on", "bridges"], "(did you mean k80?); known: cpu, k80, p100"),
         (["run", "mlp", "-B", "null", "--data-store", "x", "--on", "bridges"], "unknown data store of bridges 'x'; known: dram"),
-        (["run", "mlp", "-B", "null", "--detach"], "--detach is for sites"),
+        (["run", "mlp", "-B", "null", "--detach"], "--detach is for sites (--on SITE)"),
         (["run", "mlp", "-B", "null", "--find-max-batch", "--on", "bridges"], "--find-max-batch tries one batch after another"),
         (["run", "mlp", "-B", "jax", "--on", "bridges"], "or configure it in"),
         (["export", "--format", "psc-files"], "name a folder"),
@@ -77,7 +77,7 @@ def test_a_dry_run_shows_what_would_be_submitted(inside):
         "1 k80 in GPU-shared",
         "4 k80 in GPU-shared",
         "0:30:00",
-        "2 unsupported: bridges gives p100 by 1, 2",
+        "2 unsupported: bridges allows 1 or 2 p100",
     ):
         assert words in done.out
     assert not (done.err or inside("status", "--json").out)
@@ -87,7 +87,7 @@ def test_without_slurm_s_commands_it_is_said_where_to_go(inside, monkeypatch, tm
     monkeypatch.setenv("PATH", str(tmp_path))
     done = inside("run", "mlp", "-B", "null", "--on", "generic")
     assert done.code == 2
-    assert "no sbatch here: run this on a login node of the cluster" in done.err
+    assert "sbatch is not on PATH: run this on a login node of the cluster" in done.err
 
 
 def test_result_files_are_named_as_the_centre_named_them(inside, tmp_path):

@@ -42,7 +42,7 @@ def test_status_shows_a_running_sweep_and_cancel_ends_it(inside):
     assert "samples/s" in inside("status").out
     again = inside("resume", row["sweep"])
     assert again.code == 2
-    assert f"already being run by process {controller.pid}" in again.err
+    assert f"already running (process {controller.pid}" in again.err
     assert "is cancelled" in inside("cancel").out
     controller.communicate(timeout=60)
     assert controller.returncode == 130
@@ -211,7 +211,7 @@ def test_no_verb_reads_the_whole_store_to_answer_for_a_sweep(inside, monkeypatch
         raise AssertionError("every record was read")
 
     monkeypatch.setattr(Store, "read", refuse)
-    assert "same case took before" in inside("run", "mlp", "-n", "1,2", *FAKE, "--dry-run").out
+    assert "same case measured before" in inside("run", "mlp", "-n", "1,2", *FAKE, "--dry-run").out
     assert inside("status", "--json").json == [row]
     assert inside("status", "--watch").code == 0
     assert len(inside("resume", "--json").json) == 2

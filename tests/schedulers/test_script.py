@@ -101,7 +101,7 @@ def test_a_comment_is_one_line_whatever_is_in_it():
 
 
 def test_a_number_that_the_site_does_not_give_is_unsupported_and_a_name_is_a_mistake():
-    with pytest.raises(Unsupported, match="bridges gives p100 by 1, 2 per node, not by 4"):
+    with pytest.raises(Unsupported, match="bridges allows 1 or 2 p100 per node, not 4"):
         request_of(BRIDGES, Case("mlp", "fake", 8, device="p100", devices=4))
     with pytest.raises(UnknownName, match="known: cpu, k80, p100"):
         request_of(BRIDGES, Case("mlp", "fake", 8, device="k8"))

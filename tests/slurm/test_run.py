@@ -41,7 +41,7 @@ def test_numbers_of_devices_that_the_site_lacks_are_unsupported_and_the_others_r
     done = user.steptime("run", *FAKE, "--on", "test", "--device", "p100", "--devices", "1,4")
     assert done.code == 1
     assert statuses(user.records) == ["ok", "unsupported"]
-    assert "test gives p100 by 1, 2 per node, not by 4" in done.out
+    assert "test allows 1 or 2 p100 per node, not 4" in done.out
 
 
 def test_many_cases_of_the_same_request_become_an_array(user):
@@ -96,7 +96,7 @@ def test_a_sweep_is_cancelled_from_anywhere_and_goes_on_later(user):
 def test_somebody_who_waits_sees_that_another_cancelled(user):
     waiting = user.start("run", *SLEEPY, "--on", "test", "-n", "1,2")
     user.wait_for_state("RUNNING", 2)
-    assert "already being run by process" in user.steptime("resume").err
+    assert "already running (process" in user.steptime("resume").err
     assert user.steptime("cancel").code == 0
     out, _ = waiting.communicate(timeout=60)
     assert waiting.returncode == 1 and out.count("cancelled: job") == 2
@@ -174,7 +174,7 @@ def test_a_site_is_checked_with_tiny_jobs(slurm, tmp_path):
     assert found["directory scratch on cpu"]["works"] and "GB free" in found["directory local on p100"]["seen"]
     assert (found["directory nowhere on k80"]["works"], found["directory nowhere on k80"]["seen"]) == (
         False,
-        "its variable is not set here",
+        "its variable is not set",
     )
     assert not found["reference on 1 node in def"]["works"]
     assert "exit code 127" in found["reference on 1 node in def"]["seen"]

@@ -206,7 +206,7 @@ def test_a_job_that_would_wait_for_ever_is_cancelled(world):
 
     world.clock.during_pause = hopeless
     (record,) = world.run()
-    assert (record.status, record.message) == ("launch_failed", "job 101 would wait for ever: PartitionTimeLimit")
+    assert (record.status, record.message) == ("launch_failed", "job 101 can never start: PartitionTimeLimit")
     assert world.scheduler.cancelled == ["101"]
 
 
@@ -297,7 +297,7 @@ def test_a_device_count_that_the_site_lacks_is_unsupported_and_nothing_is_submit
     world = World(tmp_path)
     world.site = site_of("[devices.cpu]\ncounts = [2]", "test", "test.toml")
     (record,) = world.run()
-    assert (record.status, record.message) == ("unsupported", "test gives cpu by 2 per node, not by 1")
+    assert (record.status, record.message) == ("unsupported", "test allows 2 cpu per node, not 1")
     assert not world.scheduler.submitted
 
 

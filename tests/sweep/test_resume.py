@@ -88,7 +88,7 @@ def test_a_killed_controller_takes_its_worker_along_and_is_resumed(inside, store
     assert inside("run", plan, "--resume").code == 0
     assert sorted(good(store).values()) == [1, 1, 1]
     cancelled = [r for r in store.read()[0] if r.status == "cancelled"]
-    assert [r.message for r in cancelled] == ["steptime itself ended while this case ran"]
+    assert [r.message for r in cancelled] == ["steptime stopped while this case ran"]
 
 
 def test_resuming_a_finished_sweep_measures_nothing(inside, store):

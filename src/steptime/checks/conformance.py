@@ -41,18 +41,18 @@ def _measured(command: Sequence[str], folder: Path, case: Case) -> Iterator[Find
     code, events, log = _run(command, folder, case)
     yield "ends with exit code 0", "" if code == 0 else f"{code}: {log}"
     record, problem = _record(folder)
-    yield "leaves a record.json of the schema", problem
+    yield "leaves a record.json that matches the schema", problem
     kinds = [event.get("event") for event in events]
-    yield "says that it is alive", "" if "alive" in kinds else f"events seen: {kinds[:5]}"
+    yield "sends heartbeats", "" if "alive" in kinds else f"events seen: {kinds[:5]}"
     left = sorted(path.name for path in folder.iterdir() if path.name.endswith((".tmp", ".part")))
     yield "leaves no half-written file", ", ".join(left)
     if record is None:
         return
     yield "measures the case", "" if record.status == OK else f"{record.status}: {record.message}"
     same = (record.id, record.case, record.sweep) == ("conformance", case, "s")
-    yield "gives id, case and sweep back", "" if same else f"id {record.id}, sweep {record.sweep}, case {record.case}"
+    yield "returns id, case and sweep unchanged", "" if same else f"id {record.id}, sweep {record.sweep}, case {record.case}"
     yield "keeps the invariants", broken_invariant(record) if record.status == OK else ""
-    yield "computes the summary as defined", _summary_differs(record)
+    yield "computes the summary as the protocol defines it", _summary_differs(record)
 
 
 def _refused(command: Sequence[str], folder: Path, case: Case) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def _refused(command: Sequence[str], folder: Path, case: Case) -> Iterator[Findi
     record, problem = _record(folder)
     refused = record is not None and record.status in FAILURES and bool(record.message) and code == 0
     seen = problem or (f"status {record.status}, message '{record.message}'" if record else "") + f", exit code {code}: {log}"
-    yield "makes a record of what it cannot do", "" if refused else seen
+    yield "records what it cannot do", "" if refused else seen
 
 
 def _orphaned(command: Sequence[str], folder: Path, case: Case) -> Iterator[Finding]:
@@ -112,14 +112,14 @@ def _record(folder: Path) -> tuple[Record | None, str]:
     try:
         return msgspec.json.decode((folder / "record.json").read_bytes(), type=Record), ""
     except FileNotFoundError:
-        return None, "there is none"
+        return None, "is missing"
     except msgspec.DecodeError as problem:
         return None, str(problem)
 
 
 def _summary_differs(record: Record) -> str:
     if not record.steps or not record.summary:
-        return "" if record.status != OK else "there is none"
+        return "" if record.status != OK else "is missing"
     wanted = summarise(record.steps.seconds[record.steps.steady_start :], record.case.effective_batch)
     for field in ("n", "mean_seconds", "mean_speed", "uncertainty", "jitter", "p50_seconds", "min_seconds", "max_seconds"):
         ours, theirs = getattr(wanted, field), getattr(record.summary, field)

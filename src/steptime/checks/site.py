@@ -88,7 +88,7 @@ def _directories(
     while job.isdigit() and not (folder / RESULT).exists() and time.monotonic() < until:
         time.sleep(0.5)
     if not (folder / RESULT).exists():
-        why = f"job {job} has not told after {patience_seconds:g} s" if job.isdigit() else job
+        why = f"job {job} left no result within {patience_seconds:g} s" if job.isdigit() else job
         if job.isdigit():
             scheduler.cancel([job])
         yield Finding(f"directories on {kind}", False, why)

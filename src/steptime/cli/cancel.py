@@ -38,7 +38,7 @@ def command(sweep: str, store_path: str | None) -> int:
     until = time.monotonic() + PATIENCE_SECONDS
     while live.running(folder) and time.monotonic() < until:
         time.sleep(0.1)
-    print(f"{found.id} {'does not answer' if live.running(folder) else 'is cancelled'}")
+    print(f"{found.id} {'does not respond' if live.running(folder) else 'is cancelled'}")
     return 0
 
 

@@ -103,9 +103,7 @@ def _closing(expansion: Expansion, cases: Sequence[Case], estimator: Estimator) 
         estimator.add(case)
     count = "1 case" if len(cases) == 1 else f"{len(cases):,} cases"
     left_out = [
-        f"{number:,} {why}"
-        for number, why in ((expansion.excluded, "excluded"), (expansion.repeated, "the same as another"))
-        if number
+        f"{number:,} {why}" for number, why in ((expansion.excluded, "excluded"), (expansion.repeated, "duplicates")) if number
     ]
     notes = f" ({', '.join(left_out)})" if left_out else ""
     total = estimator.total
@@ -141,10 +139,10 @@ def _jobs(site: Site, cases: Sequence[Case]) -> list[str]:
 def _ways(counts: dict[str, int], cases: Sequence[Case]) -> str:
     most = max(case.budget.max_seconds for case in cases)
     words = {
-        SAME: "as long as the same case took before",
-        RELATED: "from the same model, backend, phase and device at the nearest batch measured",
-        FAILED: "unsupported before, only started",
-        BUDGET: f"never measured here, so the whole budget of at most {most:g} s and {START_SECONDS:g} s to start",
+        SAME: "estimated from the same case measured before",
+        RELATED: "from the same model, backend, phase and device at the nearest measured batch",
+        FAILED: "unsupported before, so only the start",
+        BUDGET: f"never measured here: the whole budget of at most {most:g} s and {START_SECONDS:g} s to start",
     }
     return "; ".join(f"{counts[how]:,} {text}" for how, text in words.items() if counts[how])
 

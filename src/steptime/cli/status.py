@@ -45,7 +45,7 @@ def _print(found: list[Status], as_json: bool) -> None:
     elif found:
         print(table(HEADER, [_cells(status) for status in found]))
     else:
-        print("no sweeps here; `steptime run` makes one")
+        print("no sweeps yet; `steptime run` starts one")
 
 
 def _cells(s: Status) -> list[str]:

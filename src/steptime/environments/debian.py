@@ -193,4 +193,4 @@ def _run(command: Sequence[str], log: Path) -> str:
 
 def _last(log: Path) -> str:
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return (lines or ["it says nothing"])[-1]
+    return (lines or ["no output"])[-1]

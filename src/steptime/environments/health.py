@@ -21,7 +21,7 @@ def complaint(env: Environment) -> str:
         return "is not finished: its installation was interrupted"
     if not env.python.exists():
         target = os.readlink(env.python) if env.python.is_symlink() else str(env.python)
-        return f"has lost its interpreter {target}"
+        return f"is missing its interpreter {target}"
     return _drift(env)
 
 
@@ -29,7 +29,7 @@ def _drift(env: Environment) -> str:
     """Packages that are no longer those of the lock."""
     done = subprocess.run([env.python, "-c", LISTING], capture_output=True, text=True, timeout=60)
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         return f"has an interpreter that does not work: {last}"
     there, wanted = _versions(done.stdout.split()), _versions(env.lock)
     changed = [

@@ -26,7 +26,7 @@ def directories_text(site: Site, request: Request, folder: str, dialect: ScriptD
         f"folder={shlex.quote(folder)}",
         "look() {  # name, path",
         "  problem= free= seconds=",
-        '  if [ -z "$2" ]; then problem="its variable is not set here"',
+        '  if [ -z "$2" ]; then problem="its variable is not set"',
         '  elif [ ! -d "$2" ]; then problem="no such directory"',
         '  elif ! sample=$(mktemp -- "$2/steptime.XXXXXX" 2> /dev/null); then problem="not writable"',
         "  else",

@@ -76,7 +76,7 @@ class JobOutcomes:
             queued = queue.get(attempt.job)
             if queued and queued.hopeless:
                 self.scheduler.cancel([attempt.job])
-                cause = FailureCause(Status.LAUNCH_FAILED, f"job {attempt.job} would wait for ever: {queued.reason}")
+                cause = FailureCause(Status.LAUNCH_FAILED, f"job {attempt.job} can never start: {queued.reason}")
                 failed.append((attempt, self._failure(attempt, cause, queued)))
         return failed
 

@@ -54,8 +54,8 @@ def request_of(site: Site, case: Case) -> Request:
     if store and store not in site.directories:
         raise UnknownName(f"data store of {site.name}", store, [IN_MEMORY, *site.directories])
     if kind.counts and case.devices not in kind.counts:
-        counts = ", ".join(map(str, kind.counts))
-        raise Unsupported(f"{site.name} gives {kind.name} by {counts} per node, not by {case.devices}")
+        counts = " or ".join(map(str, kind.counts))
+        raise Unsupported(f"{site.name} allows {counts} {kind.name} per node, not {case.devices}")
     wants = kind.wants
     return Request(
         backend=case.backend,

@@ -118,7 +118,7 @@ def _place(script: Script, variables: JobVariables) -> list[str]:
 def _environment(script: Script) -> list[str]:
     site, backend = script.site, script.request.backend
     own = site.backends.get(backend)
-    lines = [f"# {backend}, as the site says." if own else f"# {backend}: the site says nothing of it."]
+    lines = [f"# {backend}, as the site configures it." if own else f"# {backend}: not configured by the site."]
     lines += [f"export {name}={expandable(value)}" for name, value in site.environment.items()]
     if own:
         lines += [f"module load {' '.join(map(shlex.quote, own.modules))}"] if own.modules else []

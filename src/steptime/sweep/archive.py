@@ -17,7 +17,7 @@ def archive(store: Store, sweep: Sweep) -> tuple[Path, int]:
     """Where its records are now, and how many. Each is moved by a rename: it is in one of the two places at any moment."""
     folder = folder_of(store, sweep)
     if running(folder):
-        raise UsageError(f"sweep {sweep.id} is being run; `steptime cancel {sweep.id}` first")
+        raise UsageError(f"sweep {sweep.id} is running; `steptime cancel {sweep.id}` first")
     if sweep.site:
         jobs = jobs_of(store, sweep, {record.id for record in records_of_sweep(store, sweep.id)})
         if jobs.active or "unknown" in jobs.states:

@@ -42,7 +42,7 @@ def holding(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(f"sweep {folder.name} is already being run{_by(folder)}; see `steptime status`") from None
+            raise UsageError(f"sweep {folder.name} is already running{_by(folder)}; see `steptime status`") from None
         try:
             yield
         finally:
@@ -51,7 +51,7 @@ def holding(folder: Path) -> Iterator[None]:
 
 def _by(folder: Path) -> str:
     live = read(folder)
-    return f" by process {live.pid} on {live.host}" if live else ""
+    return f" (process {live.pid} on {live.host})" if live else ""
 
 
 def running(folder: Path) -> bool:

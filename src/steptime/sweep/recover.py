@@ -24,5 +24,5 @@ def recover(store: Store, sweep: Sweep) -> None:
         if (path.parent / "record.json").exists():
             store.put(record_of(job, path.parent, Ending()))
         else:
-            cause = FailureCause(Status.CANCELLED, "steptime itself ended while this case ran")
+            cause = FailureCause(Status.CANCELLED, "steptime stopped while this case ran")
             store.put(failure(job, cause, path.parent, Ending()))

@@ -236,11 +236,11 @@ def run_on_site(
         except KeyboardInterrupt:
             if remote.outstanding:
                 watcher.say(
-                    f"the jobs go on; `steptime resume {sweep.id}` waits for them, `steptime cancel {sweep.id}` ends them"
+                    f"the jobs keep running; `steptime resume {sweep.id}` waits for them, `steptime cancel {sweep.id}` ends them"
                 )
             raise
         if detach and remote.unsubmitted:
-            watcher.say(f"{remote.unsubmitted} cases are not submitted yet; `steptime resume {sweep.id}` goes on")
+            watcher.say(f"{remote.unsubmitted} cases are not submitted yet; `steptime resume {sweep.id}` submits them")
 
 
 def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], scheduler: Scheduler | None = None) -> list[str]:
@@ -260,7 +260,7 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], sched
                 jobs.append(journal.job(submission))
     complaint = scheduler.cancel(jobs) if jobs else ""
     if complaint:
-        say(f"scancel: {complaint}; what has not begun will end at once when it does")
+        say(f"{scheduler.name}: {complaint}; jobs that have not begun end at once when they start")
     return jobs
 
 

@@ -96,7 +96,7 @@ def find_sweep(store: Store, name: str = "") -> Sweep:
     """By id, by a unique part of one, or by the plan's name (its newest); without a name, the newest of all."""
     known = sweeps(store)
     if not known:
-        raise UsageError(f"no sweeps in {store.root}; `steptime run` makes one")
+        raise UsageError(f"no sweeps in {store.root}; `steptime run` starts one")
     if not name:
         return known[-1]
     named = [s for s in known if s.id == name] or [s for s in known if s.name == name][-1:] or [s for s in known if name in s.id]

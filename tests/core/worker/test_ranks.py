@@ -34,7 +34,7 @@ def test_one_process_is_no_rank_whatever_the_variables_say():
 
 
 def test_another_number_of_ranks_than_the_case_has_is_refused():
-    with pytest.raises(Unsupported, match="the case has 2 ranks, and 3 were started"):
+    with pytest.raises(Unsupported, match="the case has 2 ranks, but 3 were started"):
         rank_of(TWO, {**PLACE, "RANK": "1", "WORLD_SIZE": "3"})
 
 
@@ -73,7 +73,7 @@ def test_a_rank_that_fails_is_named_with_its_reason():
 def test_a_rank_that_is_gone_is_a_crash_and_one_that_is_silent_a_timeout():
     first, second = connected(2)
     second.close()
-    with pytest.raises(CaseFailed, match="rank 1 ended without a word") as caught:
+    with pytest.raises(CaseFailed, match="rank 1 ended without a message") as caught:
         first.gather(0)
     assert caught.value.kind == "crash"
     first, _ = connected(2, timeout=0.3)
@@ -109,7 +109,7 @@ def test_strangers_are_not_let_in_and_missing_ranks_are_named():
             time.sleep(0.2)
 
     threading.Thread(target=stranger, daemon=True).start()
-    with pytest.raises(CaseFailed, match="rank 1 did not come within 1 s"):
+    with pytest.raises(CaseFailed, match="rank 1 did not connect within 1 s"):
         rendezvous.open()
 
 

@@ -46,7 +46,7 @@ mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
 # How it ends is written down, whatever happens.
 trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
 
-# fake, as the site says.
+# fake, as the site configures it.
 export ONEDNN_MAX_CPU_ISA=AVX2
 export CACHE="$HOME"'/it'"'"'s here'
 source /opt/fake.sh

@@ -27,7 +27,7 @@ mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
 # How it ends is written down, whatever happens.
 trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
 
-# pytorch: the site says nothing of it.
+# pytorch: not configured by the site.
 python=/opt/torch/bin/python
 
 # What the job was given, for the record.

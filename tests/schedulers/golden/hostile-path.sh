@@ -30,7 +30,7 @@ mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
 # How it ends is written down, whatever happens.
 trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
 
-# pytorch, as the site says.
+# pytorch, as the site configures it.
 module load AI/anaconda3-5.1.0_gpu
 conda_env="$AI_ENV"
 if [ -x "$conda_env/bin/python" ]; then export PATH="$conda_env/bin:$PATH" CONDA_PREFIX="$conda_env"

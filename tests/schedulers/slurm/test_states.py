@@ -61,7 +61,7 @@ def ended(job="5", began=False, exit_code=None, limit_seconds=0.0):
     ("evidence", "kind", "words"),
     [
         (Evidence(ended(), queued("TIMEOUT")), "timeout", "job 5 reached Slurm's time limit"),
-        (Evidence(ended(), queued("OUT_OF_MEMORY")), "out_of_memory", "ended by its memory limit"),
+        (Evidence(ended(), queued("OUT_OF_MEMORY")), "out_of_memory", "exceeded its memory limit"),
         (Evidence(ended(began=True, exit_code=1), queued("FAILED"), parse_sacct(SACCT)["5"]), "out_of_memory", "memory limit"),
         (Evidence(ended(exit_code=137), queued("COMPLETED"), None, {"DerivedExitCode": "0:125"}), "out_of_memory", "its memory"),
         (Evidence(ended(), queued("NODE_FAIL")), "node_failure", "a node of job 5 failed (c1)"),

@@ -47,7 +47,7 @@ def rank_of(case: Case, environment: Mapping[str, str]) -> Optional[Rank]:
         if number in environment and size in environment:
             found = int(environment[size])
             if found != case.replicas:
-                raise Unsupported(f"the case has {case.replicas} ranks, and {found} were started")
+                raise Unsupported(f"the case has {case.replicas} ranks, but {found} were started")
             address, port = environment["MASTER_ADDR"], int(environment["MASTER_PORT"])
             return Rank(int(environment[number]), int(environment.get(local, 0)), found, address, port)
     return None
@@ -98,7 +98,7 @@ class Rendezvous:
                 except OSError:
                     missing = [str(n) for n in range(1, self.rank.size) if n not in self._lines]
                     raise CaseFailed(
-                        Status.TIMEOUT, f"rank {', '.join(missing)} did not come within {self._timeout:g} s"
+                        Status.TIMEOUT, f"rank {', '.join(missing)} did not connect within {self._timeout:g} s"
                     ) from None
                 line.settimeout(self._timeout)
                 hello = _receive(line)
@@ -117,7 +117,7 @@ class Rendezvous:
                 return line
             except OSError as problem:
                 if time.monotonic() > until:
-                    raise CaseFailed(Status.TIMEOUT, f"rank 0 was not found at {self.rank.address}: {problem}") from None
+                    raise CaseFailed(Status.TIMEOUT, f"rank 0 cannot be reached at {self.rank.address}: {problem}") from None
                 time.sleep(0.1)
 
     def gather(self, value: Any) -> list[Any]:
@@ -164,7 +164,7 @@ class Rendezvous:
     def _gone(self, number: int) -> CaseFailed:
         if memory_kills() > self._kills:
             return CaseFailed(Status.OUT_OF_MEMORY, f"rank {number} was killed when the ranks had used up their memory")
-        return CaseFailed(Status.CRASH, f"rank {number} ended without a word")
+        return CaseFailed(Status.CRASH, f"rank {number} ended without a message")
 
     def close(self) -> None:
         for line in self._lines.values():

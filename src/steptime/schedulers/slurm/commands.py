@@ -124,7 +124,7 @@ def _run(command: Sequence[str], seconds: float, folder: Path | None = None, die
     except subprocess.TimeoutExpired:
         raise NoAnswer(f"{command[0]} did not answer within {seconds:g} s") from None
     except FileNotFoundError:
-        raise UsageError(f"no {command[0]} here: run this on a login node of the cluster") from None
+        raise UsageError(f"{command[0]} is not on PATH: run this on a login node of the cluster") from None
     if done.returncode == 0:
         return done.stdout
     message = " ".join(done.stderr.split()) or f"{command[0]} ended with exit code {done.returncode}"

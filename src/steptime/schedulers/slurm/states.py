@@ -127,7 +127,7 @@ def failure_cause(evidence: Evidence) -> FailureCause:
     ended = evidence.ended
     job = f"job {ended.job}"
     if "OUT_OF_MEMORY" in states or any(code.endswith(f":{OUT_OF_MEMORY_SIGNAL}") for code in _codes(evidence)):
-        return FailureCause(Status.OUT_OF_MEMORY, f"{job} was ended by its memory limit")
+        return FailureCause(Status.OUT_OF_MEMORY, f"{job} exceeded its memory limit")
     if "TIMEOUT" in states or "DEADLINE" in states:
         return FailureCause(Status.TIMEOUT, f"{job} reached Slurm's time limit")
     if "NODE_FAIL" in states or "BOOT_FAIL" in states:
@@ -140,7 +140,7 @@ def failure_cause(evidence: Evidence) -> FailureCause:
     if ended.exit_code is not None:
         return script_exit_cause(ended.exit_code, ended.limit_seconds)
     if not states:
-        return FailureCause(Status.CRASH, f"Slurm knows {job} no more and it left no exit code: how it ended is unknown")
+        return FailureCause(Status.CRASH, f"Slurm no longer knows {job}, and it left no exit code: how it ended is unknown")
     if not ended.began:
         return FailureCause(Status.LAUNCH_FAILED, f"{job} did not start: {_reason(evidence)}")
     return FailureCause(Status.CRASH, f"the script of {job} was killed ({', '.join(sorted(states))}, {_reason(evidence)})")
@@ -182,10 +182,10 @@ def reason_words(reason: str, wanted: str, partition: str) -> str:
         "Priority": f"waits behind other jobs{where}",
         "JobArrayTaskLimit": "waits for its array's limit of running tasks",
         "Dependency": "waits for another job",
-        "BeginTime": "waits for its time to begin",
+        "BeginTime": "waits for its start time",
         "JobHeldUser": "is held by its user",
         "JobHeldAdmin": "is held by an administrator",
-        "None": "waits to be looked at",
+        "None": "waits for Slurm to consider it",
         "PartitionDown": f"waits for the partition {partition}, which is down",
         "PartitionInactive": f"waits for the partition {partition}, which is inactive",
     }
