@@ -1,4 +1,4 @@
-"""Does a worker in any language keep to docs/worker-protocol.md? Each rule is tried, and each answer is a line."""
+"""Tests whether a worker, in any language, follows docs/worker-protocol.md, rule by rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from steptime.launch.local import EVENTS_VARIABLE
 LIMIT_SECONDS = 120.0
 ORPHAN_SECONDS = 20.0
 Finding = tuple[str, str]
-"""the rule, and what is wrong; empty: it is kept"""
+"""the rule, and how the worker breaks it; empty if it does not"""
 
 
 def conformance(command: Sequence[str], backend: str) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _refused(command: Sequence[str], folder: Path, case: Case) -> Iterator[Findi
 
 
 def _orphaned(command: Sequence[str], folder: Path, case: Case) -> Iterator[Finding]:
-    """The pipe's other end is closed after the first event: the controller has died."""
+    """Closes the pipe after the first event, as when the controller dies."""
     reader, writer = os.pipe()
     process = _start(command, folder, case, writer)
     os.close(writer)

@@ -1,4 +1,4 @@
-"""Does a backend work here? Found out by a few real training steps in a process of its own."""
+"""Checks whether a backend works here, by a few real training steps in a separate process."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from steptime.environments.install import environment
 from steptime.launch.local import record_of, run_worker
 
 TRIAL = Budget(min_steps=1000, max_steps=1000, max_seconds=1.5, limit_seconds=180.0)
-"""long enough to see which threads work"""
+"""long enough to see which threads are busy"""
 
 
 def examine(name: str, python: str = "", prove: bool = False) -> dict[str, Any]:
-    """backend, works, version, threads, whether it was proven the same as the reference, what was seen, and the remedy."""
+    """backend, works, version, threads, whether its results were proven, what was seen, and the remedy."""
     home = find(name).environment_name
     wrong = complaint(environment(home)) if home and not python else ""
     if wrong:
@@ -52,7 +52,7 @@ def _try(name: str, python: Path) -> Record:
 
 
 def _proof(name: str, version: str, python: Path, wanted: bool) -> Proof | None:
-    """Made now, or remembered of the same version; null and fake have nothing to prove."""
+    """Made now, or stored before for the same version; null and fake have nothing to prove."""
     if not find(name).is_framework:
         return None
     return prove_backend(name, version, python) if wanted else stored_proof(name, version)

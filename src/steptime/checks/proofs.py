@@ -1,4 +1,4 @@
-"""Which backends were proven here, in which version: kept under STEPTIME_HOME/proofs."""
+"""Which backends, in which version, were proven on this machine: kept under STEPTIME_HOME/proofs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from steptime.core.schema import Phase, Precision
 
 @dataclass(frozen=True)
 class Proof:
-    """One look at every operator: which families agreed, which the framework cannot do, which are wrong and why."""
+    """A comparison of every operator: which families agreed, which the framework lacks, which are wrong and why."""
 
     backend: str
     version: str
@@ -41,14 +41,14 @@ class Proof:
 
 
 def prove(name: str, version: str, python: Path) -> Proof:
-    """Asks the backend about the covering families, and remembers the answer."""
+    """Compares the backend in the covering families, and stores the result."""
     backend = find(name)
     precision = Precision.FP64 if Precision.FP64 in backend.precisions else Precision.FP32
     steps = 0 if Phase.TRAINING not in backend.phases else 2 if precision == Precision.FP64 else 1
     answers = run_parity(Question(name, list(covering()), precision, steps, options=dict(backend.parity_options)), python)
     limits = limits_of(backend, precision)
     lacking = {family: figures["unsupported"] for family, figures in answers.items() if "unsupported" in figures}
-    wrong = {family: "; ".join(found) for family, figures in answers.items() if (found := objections(figures, limits))}
+    wrong = {family: "; ".join(reasons) for family, figures in answers.items() if (reasons := objections(figures, limits))}
     same = [family for family in answers if family not in lacking and family not in wrong]
     proof = Proof(name, version, precision, steps, f"{datetime.now(UTC):%Y-%m-%d}", same, lacking, wrong)
     path_of(name).parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def prove(name: str, version: str, python: Path) -> Proof:
 
 
 def stored_proof(name: str, version: str = "") -> Proof | None:
-    """Of this version, if one is given; what cannot be read was never proven."""
+    """Of this version, if there is one; an unreadable file counts as none."""
     try:
         proof = msgspec.json.decode(path_of(name).read_bytes(), type=Proof)
     except (OSError, msgspec.DecodeError):

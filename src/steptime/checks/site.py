@@ -1,4 +1,4 @@
-"""Does a site work? Tiny jobs prove each backend on each device type, and each directory on each."""
+"""Checks a site: tiny jobs try each backend and each directory on each device type."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Finding:
 
 
 def check_site(site: Site, folder: Path, patience_seconds: float, say: Callable[[str], None]) -> Iterator[Finding]:
-    """`folder`: where the jobs and their logs are; the nodes must see it."""
+    """`folder` is for the jobs and their logs; the nodes must see it."""
     scheduler, store = scheduler_of(site), Store(folder)
     store.prepare()
     jobs = {kind: _look(site, kind, folder, scheduler) for kind in site.devices} if site.directories else {}
@@ -46,7 +46,7 @@ def check_site(site: Site, folder: Path, patience_seconds: float, say: Callable[
 
 
 def backends_of(site: Site) -> list[str]:
-    """Those that the site speaks of; else those that have an environment here; at least one that needs none."""
+    """Those that the site configures; else those that have an environment here; else one that needs none."""
     ready = [name for name in names() if find(name).environment_name and environment(find(name).environment_name).ready]
     return list(site.backends) or ready or ["reference"]
 
@@ -59,17 +59,17 @@ def trial(site: Site, backend: str, kind: str) -> Case:
 
 
 def _finding(site: Site, record: Record) -> Finding:
-    case, given = record.case, record.allocation
+    case, allocation = record.case, record.allocation
     what = f"{case.backend} on {request_words(request_of(site, case))}"
-    if record.status == OK and given and record.software:
-        queue = f", {given.queue_seconds:.0f} s in the queue" if given.queue_seconds is not None else ""
-        ran = f"{record.software.framework} {record.software.framework_version} on {given.ran_on}"
-        return Finding(what, True, f"job {given.job} on {','.join(given.nodes)}{queue}; {ran}")
+    if record.status == OK and allocation and record.software:
+        queue = f", {allocation.queue_seconds:.0f} s in the queue" if allocation.queue_seconds is not None else ""
+        ran = f"{record.software.framework} {record.software.framework_version} on {allocation.ran_on}"
+        return Finding(what, True, f"job {allocation.job} on {','.join(allocation.nodes)}{queue}; {ran}")
     return Finding(what, False, f"{record.status}: {record.message}")
 
 
 def _look(site: Site, kind: str, folder: Path, scheduler: Scheduler) -> str:
-    """The job that looks at the directories, or why there is none."""
+    """The job that checks the directories, or why there is none."""
     place = folder / f"directories-{kind}"
     place.mkdir()
     case = trial(site, "null", kind)

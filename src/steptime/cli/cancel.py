@@ -20,30 +20,30 @@ PATIENCE_SECONDS = 15.0
 
 
 @click.command("cancel")
-@click.argument("sweep", required=False, default="", metavar="[SWEEP]")
+@click.argument("name", required=False, default="", metavar="[SWEEP]")
 @store_option
-def command(sweep: str, store_path: str | None) -> int:
+def command(name: str, store_path: str | None) -> int:
     """Stop SWEEP (default: the newest). Finished cases keep their records; `steptime resume` continues the sweep."""
     store = open_store(store_path)
-    found = find_sweep(store, sweep)
-    folder = folder_of(store, found)
-    if found.site:
-        return _cancel_on_site(store, found)
+    sweep = find_sweep(store, name)
+    folder = folder_of(store, sweep)
+    if sweep.site:
+        return _cancel_on_site(store, sweep)
     now = live.read(folder)
     if not live.running(folder) or now is None:
-        raise UsageError(f"sweep {found.id} is not running; see `steptime status`")
+        raise UsageError(f"sweep {sweep.id} is not running; see `steptime status`")
     if now.host != platform.node():
-        raise UsageError(f"sweep {found.id} runs on {now.host}; cancel it there")
+        raise UsageError(f"sweep {sweep.id} runs on {now.host}; cancel it there")
     os.kill(now.pid, signal.SIGTERM)
     until = time.monotonic() + PATIENCE_SECONDS
     while live.running(folder) and time.monotonic() < until:
         time.sleep(0.1)
-    print(f"{found.id} {'does not respond' if live.running(folder) else 'is cancelled'}")
+    print(f"{sweep.id} {'does not respond' if live.running(folder) else 'is cancelled'}")
     return 0
 
 
 def _cancel_on_site(store: Store, sweep: Sweep) -> int:
-    """From any machine that reaches the cluster; whoever waits for the sweep sees it too."""
+    """Works on any machine that reaches the cluster; a process that waits for the sweep notices it too."""
     from steptime.sweep.remote import cancel_on_site, collect_cancelled
 
     jobs = cancel_on_site(store, sweep, lambda line: print(line, file=sys.stderr))

@@ -35,12 +35,12 @@ def with_largest_batches(store: Store, cases: list[Case], settings: Settings) ->
         tempfile.TemporaryDirectory(prefix="steptime-fork-server-") as folder,
         contextlib.closing(ForkServers(Path(folder) / "fork-server")) as fork_servers,
     ):
-        found = [replace(case, batch=_search(store, case, settings, fork_servers)) for case in first.values()]
-    return [case for case in found if case.batch]
+        largest = [replace(case, batch=_search(store, case, settings, fork_servers)) for case in first.values()]
+    return [case for case in largest if case.batch]
 
 
 def _search(store: Store, case: Case, settings: Settings, fork_servers: ForkServers) -> int:
-    """0 if it fails for another reason than memory: then there is no largest."""
+    """0 if the case fails for another reason than memory: then there is no largest batch."""
 
     def fits(batch: int) -> bool:
         trial = replace(case, batch=batch, budget=replace(TRIAL, limit_seconds=case.budget.limit_seconds))

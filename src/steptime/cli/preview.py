@@ -25,7 +25,7 @@ FEW = 20
 ENDS = 4
 MOST_VALUES = 8
 IN_WORDS = ("model", "phase", "backend", "precision", "batch")
-"""what case_words says"""
+"""fields that case_words already shows"""
 
 Counts = dict[str, Counter[Any]]
 
@@ -35,11 +35,11 @@ def preview(expansion: Expansion, cases: Sequence[Case], store: Store, as_json: 
         _print_json(cases)
         return 0
     varied = varying(cases)
-    said = {*expansion.plan.keys, "repeat"} - {*IN_WORDS}
-    for line in case_lines(cases, every, [name for name in varied if name in said]):
+    named = {*expansion.plan.keys, "repeat"} - {*IN_WORDS}
+    for line in case_lines(cases, every, [name for name in varied if name in named]):
         print(line)
     if len(cases) > FEW:
-        rows = [(name, str(len(found)), _values(found)) for name, found in varied.items()]
+        rows = [(name, str(len(counts)), _values(counts)) for name, counts in varied.items()]
         print("\n" + table(("varies", "values", "cases of each"), rows) + "\n")
     machine = describe()
     for line in _closing(expansion, cases, Estimator(records_like(store, cases, machine.host), machine.id)):
@@ -64,11 +64,11 @@ def varying(cases: Sequence[Case]) -> Counts:
         tables = {id(options): options for options in map(attrgetter(group), cases)}
         numbers = Counter(map(id, map(attrgetter(group), cases)))  # cases of the same options share one table
         for key in dict.fromkeys(key for options in tables.values() for key in options):
-            found: Counter[Any] = Counter()
+            values: Counter[Any] = Counter()
             for identity, number in numbers.items():
-                found[tables[identity].get(key, "-")] += number
-            counts[f"{group}.{key}"] = found
-    return {name: found for name, found in counts.items() if len(found) > 1}
+                values[tables[identity].get(key, "-")] += number
+            counts[f"{group}.{key}"] = values
+    return {name: values for name, values in counts.items() if len(values) > 1}
 
 
 def case_lines(cases: Sequence[Case], every: bool, also: Sequence[str]) -> list[str]:
@@ -84,18 +84,18 @@ def _shown(cases: Sequence[Case], every: bool) -> Sequence[Case]:
 
 
 def _others(case: Case, also: Sequence[str]) -> str:
-    found = []
+    texts = []
     for name in also:
         group, _, key = name.rpartition(".")
         if group != "model_options":  # those are in the model's name
             value = getattr(case, group).get(key) if group else getattr(case, name)
-            found.append("" if value is None else f" {key} {value}")
-    return "".join(found)
+            texts.append("" if value is None else f" {key} {value}")
+    return "".join(texts)
 
 
-def _values(found: Counter[Any]) -> str:
-    shown = [f"{value} ×{number}" for value, number in list(found.items())[:MOST_VALUES]]
-    return ", ".join(shown) + (f", and {len(found) - MOST_VALUES} more" if len(found) > MOST_VALUES else "")
+def _values(counts: Counter[Any]) -> str:
+    shown = [f"{value} ×{number}" for value, number in list(counts.items())[:MOST_VALUES]]
+    return ", ".join(shown) + (f", and {len(counts) - MOST_VALUES} more" if len(counts) > MOST_VALUES else "")
 
 
 def _closing(expansion: Expansion, cases: Sequence[Case], estimator: Estimator) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is shown while a sweep runs: bars on a terminal, one line per case elsewhere. Always on stderr."""
+"""Shows a running sweep on stderr: bars on a terminal, one line per case elsewhere."""
 
 from __future__ import annotations
 

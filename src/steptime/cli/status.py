@@ -27,23 +27,23 @@ def command(sweep: str, watch: bool, as_json: bool, store_path: str | None) -> i
     """Show the progress of every sweep, or of SWEEP: done, failed by kind, running with live speed, waiting, time left."""
     store = open_store(store_path)
     while True:
-        found = statuses(store, sweep)
-        if sweep and not found:
+        shown = statuses(store, sweep)
+        if sweep and not shown:
             raise UnknownName("sweep", sweep, [known.id for known in sweeps(store)])
         if watch and not as_json:
             click.clear()
-        _print(found, as_json)
-        if not watch or all(s.state != "running" for s in found):
+        _print(shown, as_json)
+        if not watch or all(s.state != "running" for s in shown):
             return 0
         time.sleep(EVERY_SECONDS)
 
 
-def _print(found: list[Status], as_json: bool) -> None:
+def _print(shown: list[Status], as_json: bool) -> None:
     if as_json:
-        for status in found:
+        for status in shown:
             print(json.dumps(dataclasses.asdict(status)), flush=True)
-    elif found:
-        print(table(HEADER, [_cells(status) for status in found]))
+    elif shown:
+        print(table(HEADER, [_cells(status) for status in shown]))
     else:
         print("no sweeps yet; `steptime run` starts one")
 

@@ -31,7 +31,7 @@ def _existing(chosen: str) -> Path:
     path = Path(chosen).expanduser()
     if path.is_dir():
         path = path / "bin" / "python"
-    found = path if path.exists() else Path(shutil.which(chosen) or "")
-    if not found.is_file() or not os.access(found, os.X_OK):
+    python = path if path.exists() else Path(shutil.which(chosen) or "")
+    if not python.is_file() or not os.access(python, os.X_OK):
         raise UsageError(f"--python {chosen}: no such interpreter; give a path, a command on PATH or an environment's folder")
-    return found.absolute()
+    return python.absolute()

@@ -88,12 +88,12 @@ def mirrors(sources: Iterable[str]) -> list[str]:
 
     An old release moves from a mirror's debian/ to the archive, which some keep beside it.
     """
-    found: list[str] = []
+    urls: list[str] = []
     for text in sources:
         lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-        found += [url.rstrip("/") for line in lines for url in re.findall(r"https?://\S+/debian/?(?=\s|$)", line)]
-    beside = [f"{url}-archive/debian" for url in found]
-    return list(dict.fromkeys([*found, *beside, *ELSEWHERE]))
+        urls += [url.rstrip("/") for line in lines for url in re.findall(r"https?://\S+/debian/?(?=\s|$)", line)]
+    beside = [f"{url}-archive/debian" for url in urls]
+    return list(dict.fromkeys([*urls, *beside, *ELSEWHERE]))
 
 
 def downloads(listing: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Is an environment what it was when it was made?"""
+"""Checks whether an environment is as it was installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LISTING = (
 
 
 def complaint(env: Environment) -> str:
-    """What is wrong with it, in words; empty if nothing is."""
+    """What is wrong with it, in words; empty if nothing."""
     if not env.folder.exists():
         return "is not installed"
     if not (env.folder / MARKER).is_file():
@@ -26,7 +26,7 @@ def complaint(env: Environment) -> str:
 
 
 def _drift(env: Environment) -> str:
-    """Packages that are no longer those of the lock."""
+    """Packages that differ from the lock."""
     done = subprocess.run([env.python, "-c", LISTING], capture_output=True, text=True, timeout=60)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]

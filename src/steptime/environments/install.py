@@ -1,4 +1,4 @@
-"""Making an environment: an interpreter, the pins, a proof, a lock of what was installed. The marker comes last."""
+"""Installs an environment: an interpreter, the pinned packages, a test import, a lock file. The marker is written last."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Environment:
 
     @property
     def packages(self) -> list[str]:
-        """What the marker says was asked for; empty if it was never finished."""
+        """The pinned packages, from the marker; empty if the installation never finished."""
         try:
             return list(json.loads((self.folder / MARKER).read_text())["packages"])
         except (OSError, ValueError, KeyError):
@@ -63,7 +63,7 @@ def environment(name: str) -> Environment:
 
 
 def install(pins: Pins, rebuild: bool = False, pip_arguments: Sequence[str] = (), say: Say = print) -> Environment:
-    """The environment, ready. One that is ready with the same pins is left alone unless `rebuild`."""
+    """The environment, ready. One that is ready with the same pins is kept, unless `rebuild`."""
     env = environment(pins.name)
     if env.ready and env.packages == pins.wanted and not rebuild:
         say(f"{pins.name}: ready in {env.folder}")
@@ -84,7 +84,7 @@ def install(pins: Pins, rebuild: bool = False, pip_arguments: Sequence[str] = ()
 
 
 Fill = Callable[[Pins, Environment, Sequence[str], Path, Say], str]
-"""puts an interpreter and packages into a new environment; the lock of what they are"""
+"""puts an interpreter and packages into a new environment; returns the text of its lock file"""
 
 
 def _venv(interpreter: Path) -> Fill:
@@ -100,8 +100,7 @@ def _debian(pins: Pins, env: Environment, pip_arguments: Sequence[str], log: Pat
     from steptime.environments import debian
 
     assert pins.debian
-    told = [f"{pins.name}: {{}}"]
-    packages = debian.unpack(pins.debian, env.folder, log, lambda line: say(told[0].format(line)))
+    packages = debian.unpack(pins.debian, env.folder, log, lambda line: say(f"{pins.name}: {line}"))
     debian.add_wheels(pins.packages, env.folder, pip_arguments, log)
     debian.write_interpreter(env.python, env.folder)
     return "".join(f"{line}\n" for line in (*packages, *pins.packages))
@@ -116,13 +115,13 @@ def remove(name: str) -> bool:
 
 
 def _interpreter(pins: Pins) -> Path:
-    """Ours if the framework takes its version, else one of the right version on PATH."""
+    """Ours if the framework supports its version, else one of the right version on PATH."""
     if f"{sys.version_info.major}.{sys.version_info.minor}" in pins.pythons:
         return Path(sys.executable)
     for version in reversed(pins.pythons):
-        found = shutil.which(f"python{version}")
-        if found:
-            return Path(found)
+        python = shutil.which(f"python{version}")
+        if python:
+            return Path(python)
     raise SetupError(f"{pins.name} needs Python {' or '.join(pins.pythons)}, and none is on PATH")
 
 

@@ -1,1 +1,1 @@
-"""Starting workers and surviving whatever becomes of them."""
+"""Starts workers and survives whatever happens to them."""

@@ -25,15 +25,15 @@ class Child:
     returncode: int | None = None
 
     def poll(self) -> int | None:
-        return self._hear(0.0)
+        return self._receive_code(0.0)
 
     def wait(self, timeout: float | None = None) -> int:
-        code = self._hear(timeout)
+        code = self._receive_code(timeout)
         if code is None:
             raise subprocess.TimeoutExpired("worker", timeout or 0.0)
         return code
 
-    def _hear(self, timeout: float | None) -> int | None:
+    def _receive_code(self, timeout: float | None) -> int | None:
         if self.returncode is None:
             answer = _receive(self._line, timeout)
             if answer is not None:
@@ -43,7 +43,7 @@ class Child:
 
 @dataclass
 class ForkServer:
-    """Started on first use; one that does not start, or has died, is never asked again."""
+    """Started on first use. One that does not start, or dies, is `broken` and not used again."""
 
     python: Path
     backend: str
@@ -54,7 +54,7 @@ class ForkServer:
     broken: bool = False
 
     def spawn(self, folder: Path, log: IO[bytes], events: int) -> Child | None:
-        """A worker on the job in `folder`; None if it has to be started afresh."""
+        """A worker on the job in `folder`; None if the caller must start one itself."""
         try:
             if self._line is None:
                 self._start()
@@ -102,7 +102,7 @@ class ForkServer:
 
 @dataclass
 class ForkServers:
-    """The one that was used last, which the next case probably needs too; `folder` is for its files."""
+    """Keeps the one that was used last, since the next case probably needs it too; `folder` is for its files."""
 
     folder: Path
     _key: tuple[Path, str, str] | None = None
@@ -122,7 +122,7 @@ class ForkServers:
 
 
 def _receive(line: socket.socket, timeout: float | None) -> dict[str, Any] | None:
-    """One message; an empty one if the other end is gone; None if there is none in time."""
+    """One message; an empty one if the other end is gone; None after the timeout."""
     line.settimeout(timeout)
     try:
         data = line.recv(1 << 16)

@@ -1,4 +1,4 @@
-"""One worker on this machine: started, listened to, and outlived."""
+"""Runs one worker on this machine: starts it, reads its events, and survives its end."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Ending:
     stopped_for: FailureCause | None = None
     """why we ended it ourselves, or could not start it"""
     rss_bytes: int = 0
-    """the most that its heartbeats said"""
+    """the highest value in its heartbeats"""
     problem: str = ""
-    """what the worker itself said kept it from leaving a record"""
+    """why the worker could not leave a record, as it reported"""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Listener:
     rss_bytes: int = 0
     problem: str = ""
     closed: bool = False
-    """by the worker, which may live on"""
+    """by the worker, which may still run"""
     _rest: bytes = b""
 
     def poll(self) -> None:
@@ -71,7 +71,7 @@ class _Listener:
         self._feed(data)
 
     def drain(self) -> None:
-        """Whatever was said before the end."""
+        """Reads all events that are left."""
         os.set_blocking(self.descriptor, False)
         with contextlib.suppress(BlockingIOError):
             while data := os.read(self.descriptor, 1 << 16):
@@ -137,7 +137,7 @@ def _start(python: Path, worker: Path, folder: Path, log: IO[bytes], writer: int
         cwd=folder,
         env={**os.environ, EVENTS_VARIABLE: str(writer)},
         pass_fds=(writer,),
-        start_new_session=True,  # the terminal's Ctrl-C is ours; we end the worker
+        start_new_session=True,  # Ctrl-C in the terminal must reach us only; we end the worker
     )
 
 
@@ -168,7 +168,7 @@ def _state(pid: int) -> str:
 
 
 def _end(process: Process) -> None:
-    """The worker and whatever it started are gone when this returns."""
+    """Ends the worker and all processes that it started."""
     if process.poll() is None:
         _signal(process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -183,7 +183,7 @@ def _signal(group: int, number: int) -> None:
 
 
 def record_of(job: Job, folder: Path, ending: Ending) -> Record:
-    """The worker's own record if it left a whole one, else the failure that its end amounts to."""
+    """The worker's own record if it left a whole one, else a failure."""
     path = folder / "record.json"
     if not path.exists():
         return failure(job, cause_of(ending), folder, ending)

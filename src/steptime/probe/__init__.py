@@ -1,1 +1,1 @@
-"""What this machine can really do, found out in processes that may die of it, and remembered."""
+"""Finds out what this machine can really do, in processes that may die of it, and keeps the findings."""

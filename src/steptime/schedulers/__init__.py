@@ -1,1 +1,1 @@
-"""Clusters: what a site is, the scripts that are submitted to it, and what became of them. One folder per scheduler."""
+"""Clusters: sites, batch scripts, submissions and their outcomes. One folder per scheduler."""

@@ -1,4 +1,4 @@
-"""Cases become job folders and scripts, grouped by what they ask for."""
+"""Groups cases by what they request, and writes their job folders and scripts."""
 
 from __future__ import annotations
 

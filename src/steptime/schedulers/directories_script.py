@@ -1,4 +1,4 @@
-"""A tiny job that finds out what a site's named directories are on a node: there, writable, how large, how fast."""
+"""A tiny job that checks a site's directories on a node: whether they exist, how much space they have, how fast they are."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def directories_text(site: Site, request: Request, folder: str, dialect: ScriptD
 
 
 def parse_directories(text: str) -> list[tuple[str, str, str]]:
-    """(name, problem, what was seen) of each line."""
-    found = []
+    """(name, problem, description) of each line."""
+    findings = []
     for line in text.splitlines():
         parts = line.split(SEPARATOR, 4)
         if len(parts) == 5:
             name, problem, free, seconds, path = parts
-            found.append((name, f"{problem}: {path}" if problem and path else problem, _seen(path, free, seconds)))
-    return found
+            findings.append((name, f"{problem}: {path}" if problem and path else problem, _seen(path, free, seconds)))
+    return findings
 
 
 def _seen(path: str, free: str, seconds: str) -> str:

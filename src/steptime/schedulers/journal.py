@@ -30,9 +30,9 @@ class Entry:
 
     key: str
     folder: str
-    """from the sweep's folder"""
+    """relative to the sweep's folder"""
     record: str
-    """the id of its job; a record's id is this and the try's"""
+    """the id of its job; a record's id is this and the attempt's"""
     limit_seconds: float
 
 
@@ -40,11 +40,11 @@ class Entry:
 class Submission:
     name: str
     folder: str
-    """of the script, from the sweep's folder"""
+    """of the script, relative to the sweep's folder"""
     entries: list[Entry]
     array: bool
     wanted: str
-    """in words: 2 p100 in gpu"""
+    """the request in words: 2 p100 in gpu"""
     created: str
     host: str
     user: str
@@ -78,20 +78,20 @@ class SubmissionJournal:
         return self.sweep_folder / FOLDER
 
     def open(self, folder: str, entries: Sequence[Entry], array: bool, wanted: str) -> Submission:
-        """Writes the intent, safely, before anything is asked of Slurm."""
+        """Writes the intent, safely, before the scheduler is called."""
         self._folder.mkdir(exist_ok=True)
         name = f"steptime-{self.sweep_folder.name[-8:]}-{secrets.token_hex(4)}"
         created = datetime.now(UTC).isoformat(timespec="milliseconds")
-        found = Submission(name, folder, list(entries), array, wanted, created, platform.node(), _user())
-        write_text(self._folder / f"{name}.json", msgspec.json.encode(found).decode())
-        return found
+        submission = Submission(name, folder, list(entries), array, wanted, created, platform.node(), _user())
+        write_text(self._folder / f"{name}.json", msgspec.json.encode(submission).decode())
+        return submission
 
     def all(self) -> list[Submission]:
-        found = []
+        submissions = []
         for path in self._folder.glob("*.json"):
             with contextlib.suppress(OSError, msgspec.DecodeError):
-                found.append(msgspec.json.decode(path.read_bytes(), type=Submission))
-        return sorted(found, key=lambda submission: submission.created)
+                submissions.append(msgspec.json.decode(path.read_bytes(), type=Submission))
+        return sorted(submissions, key=lambda submission: submission.created)
 
     def job(self, submission: Submission) -> str:
         """The accepted job's id; empty if none is known."""
@@ -113,7 +113,7 @@ class SubmissionJournal:
         self._write(submission, "abandoned", why)
 
     def is_open(self, submission: Submission) -> bool:
-        """Whether nobody knows yet what became of it."""
+        """Whether its outcome is still unknown."""
         return not (self.job(submission) or self.refusal(submission) or self.is_abandoned(submission))
 
     def attempts(self, submission: Submission) -> list[Attempt]:

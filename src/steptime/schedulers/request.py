@@ -1,4 +1,4 @@
-"""What one case asks of a site. Cases that ask for the same can share a job array."""
+"""What one case requests from a site. Cases with the same request can share a job array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steptime.core.schema import Case
 from steptime.schedulers.site import DeviceType, Site
 
 MARGIN_SECONDS = 300.0
-"""for modules, staging and a slow file system, beyond the time that a worker may take"""
+"""for modules, staging and a slow file system, beyond the worker's own limit"""
 IN_MEMORY = "dram"
 
 
@@ -34,7 +34,7 @@ class Request:
     """of the scheduler's submit command, beyond all these"""
     limit_seconds: float
     store: str
-    """name of the directory to which data are staged; empty: none of the site's"""
+    """the site's directory to which data are staged; empty: none"""
 
     @property
     def processes(self) -> int:
@@ -48,7 +48,7 @@ def device_of(site: Site, case: Case) -> DeviceType:
 
 
 def request_of(site: Site, case: Case) -> Request:
-    """Unsupported if the site has no such number of devices; UnknownName if it does not know the device or the directory."""
+    """Raises Unsupported for a number of devices that the site lacks, UnknownName for an unknown device or directory."""
     kind = device_of(site, case)
     store = "" if case.data_store == IN_MEMORY or "/" in case.data_store else case.data_store
     if store and store not in site.directories:
@@ -84,7 +84,7 @@ def request_words(request: Request) -> str:
 
 
 def chunks(site: Site, count: int, largest: int) -> Sequence[range]:
-    """How `count` cases of the same request are put into jobs: one array or several, or one job each."""
+    """Divides `count` cases of the same request into jobs: one array, several, or one job each."""
     if count < site.arrays.at_least:
         return [range(i, i + 1) for i in range(count)]
     size = max(1, min(site.arrays.largest, largest))

@@ -1,4 +1,4 @@
-"""From what is asked of a site to the text of a batch script: pure, readable, and safe for any path."""
+"""Makes the text of a batch script: pure, readable, and safe for any path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from steptime.schedulers.site import Framework, Site
 VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})")
 KILL_SECONDS = 30
 MASTER_PORTS = (20000, 12000)
-"""the first port on which ranks meet, and how many there are, one for each job id; from 32768 on they are Linux's to give out"""
+"""the first port for the rendezvous of ranks, and how many there are; Linux itself assigns those from 32768 on"""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Task:
     """One case of a script."""
 
     folder: str
-    """from the sweep's folder"""
+    """relative to the sweep's folder"""
     words: str
 
 
@@ -35,15 +35,15 @@ class Script:
     """absolute"""
     array: bool
     python: str
-    """beats what the site says; empty: as the site says"""
+    """overrides the site's interpreter; empty: the site's"""
 
 
 def expandable(text: str) -> str:
     """A shell word in which $VARIABLES are expanded and nothing else is."""
     parts, at = [], 0
-    for found in VARIABLE.finditer(text):
-        parts += [text[at : found.start()], found.group()]
-        at = found.end()
+    for variable in VARIABLE.finditer(text):
+        parts += [text[at : variable.start()], variable.group()]
+        at = variable.end()
     parts.append(text[at:])
     return "".join(f'"{part}"' if i % 2 else shlex.quote(part) for i, part in enumerate(parts) if part) or "''"
 
@@ -65,7 +65,7 @@ def script_text(script: Script, dialect: ScriptDialect) -> str:
 
 
 def job_name(script: Script) -> str:
-    """What a script is called when a person submits it."""
+    """The job's name when a person submits the script."""
     return f"steptime-{re.sub(r'[^A-Za-z0-9_.-]', '_', script.tasks[0].folder)[:40]}"
 
 

@@ -1,4 +1,4 @@
-"""What a cluster is like: its device types, how jobs ask for them, where frameworks and directories are."""
+"""A cluster: its device types, how jobs request them, where its frameworks and directories are."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FromTwo = Annotated[int, Meta(ge=2, description="a whole number from 2 on")]
 
 @dataclass(frozen=True)
 class Wants:
-    """What a job asks for; empty is left to the cluster's own defaults."""
+    """What a job requests; empty leaves it to the cluster's defaults."""
 
     partition: Word = ""
     account: Word = ""
@@ -50,21 +50,21 @@ class Wants:
 
 @dataclass(frozen=True)
 class DeviceType:
-    """One kind of device, by the name that plans call it."""
+    """One kind of device, by its name in plans."""
 
     name: str
     wants: Wants = Wants()
     device: RunsOn = "cuda"
-    """what the framework is asked to run on"""
+    """the framework's own device"""
     gres: Word = ""
-    """what Slurm calls it; empty for the CPU"""
+    """Slurm's name of it; empty for the CPU"""
     counts: tuple[FromOne, ...] = ()
-    """how many of a node may be asked for; empty: any number"""
+    """how many per node a job may request; empty: any number"""
 
 
 @dataclass(frozen=True)
 class Framework:
-    """How a backend's interpreter is come by: in this order modules, conda, lines; then the interpreter."""
+    """How to reach a backend's interpreter: modules, conda and shell lines, in this order."""
 
     python: Text = ""
     conda: Text = ""
@@ -75,9 +75,9 @@ class Framework:
 @dataclass(frozen=True)
 class Arrays:
     at_least: FromTwo = 10
-    """so many cases that ask for the same become a job array"""
+    """from so many cases with the same request on, they become a job array"""
     running: FromZero = 0
-    """tasks of an array at the same time; 0: no limit"""
+    """limit of tasks of an array that run at the same time; 0: none"""
     largest: FromTwo = 1000
     """tasks in one array; the cluster's MaxArraySize counts too"""
 
@@ -91,16 +91,16 @@ class Site:
     gpu_flag: Literal["gres", "gpus-per-node"] = "gres"
     launcher: Literal["srun", "mpirun"] = "srun"
     launch_single: bool = False
-    """whether a case of one process goes through the launcher too"""
+    """whether the launcher starts cases of one process too"""
     login_shell: bool = False
     cores: FromZero = 0
     """of a node: the default threads of its ranks together, and `cores` in plans; 0: those of the machine that submits"""
     retries: FromZero = 2
-    """how often a case is submitted again after a node failure or preemption"""
+    """how many times to submit a case again after a node failure or preemption"""
     poll_seconds: Seconds = 10.0
     arrays: Arrays = Arrays()
     devices: Mapping[str, DeviceType] = field(default_factory=dict)
     backends: Mapping[str, Framework] = field(default_factory=dict)
     directories: Mapping[str, str] = field(default_factory=dict)
-    """named stores of data, with $VARIABLES that the node expands"""
+    """named data stores; the node expands $VARIABLES"""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where site files are looked for: ./sites, the user's configuration, then those that come with steptime."""
+"""Finds site files: in ./sites, the user's configuration, then those that come with steptime."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steptime.schedulers.site_file import site_of
 
 SHIPPED = Path(__file__).parent / "sites"
 LOCAL = "local"
-"""not a site: this machine"""
+"""this machine, which is not a site"""
 
 
 def folders() -> list[Path]:
@@ -22,11 +22,11 @@ def folders() -> list[Path]:
 
 def site_paths() -> dict[str, Path]:
     """The file of each name; the first folder that has it wins."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in folders():
         for path in sorted(folder.glob("*.toml")):
-            found.setdefault(path.stem, path)
-    return found
+            paths.setdefault(path.stem, path)
+    return paths
 
 
 def site_text(name: str) -> str:

@@ -1,1 +1,1 @@
-"""A list of cases, run one after another; it may be killed at any moment and go on later."""
+"""A sweep is a list of cases. It may be killed at any moment and resumed later."""

@@ -1,4 +1,4 @@
-"""Old results moved aside, whole: a store of its own under archived/, which every verb can read with --store."""
+"""Moves the records of a sweep to a store of their own under archived/, which every verb reads with --store."""
 
 from __future__ import annotations
 

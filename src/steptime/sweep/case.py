@@ -1,4 +1,4 @@
-"""One case: probe, job, worker, record."""
+"""One case on this machine: probe, job, worker, record."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _job(sweep: Sweep, case: Case, finding: Finding | None, peak_flops: float | 
 
 
 def _clear(folder: Path) -> None:
-    """An earlier try of the same case must not be taken for this one."""
+    """Removes what an earlier attempt at the same case left, so that it is not taken for this one's."""
     for name in ("record.json", "log.txt"):
         (folder / name).unlink(missing_ok=True)
 

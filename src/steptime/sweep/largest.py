@@ -1,4 +1,4 @@
-"""The largest batch that fits, by doubling and bisection: the same loop as a sweep, with a source of cases that listens."""
+"""Finds the largest batch that fits, by doubling and bisection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is running a sweep, and how it goes: a lock that dies with its holder, and a small file for whoever asks."""
+"""Which process runs a sweep, and how far it is: a lock that dies with its holder, and a small file for `steptime status`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Live:
     pid: int
     host: str
     case: str = ""
-    """what is being measured, in words"""
+    """the current case, in words"""
     phase: str = ""
     mean_speed: float | None = None
     uncertainty: float | None = None
@@ -37,7 +37,7 @@ class Live:
 
 @contextmanager
 def holding(folder: Path) -> Iterator[None]:
-    """Only one controller runs a sweep."""
+    """Holds the lock of a sweep: only one process may run it."""
     with open(folder / LOCK, "a") as lock:
         try:
             fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,7 +73,7 @@ def read(folder: Path) -> Live | None:
 
 
 class LiveFile:
-    """Writes what goes on, a few times a second at the most. Losing it loses nothing."""
+    """Writes the progress at most a few times a second. Nothing depends on the file."""
 
     def __init__(self, folder: Path) -> None:
         self._path, self._last = folder / LIVE, 0.0
@@ -105,4 +105,4 @@ class LiveFile:
                 temporary.write_bytes(msgspec.json.encode(asdict(self._live)))
                 temporary.replace(self._path)
             except OSError:
-                pass  # a full disk must not end a measurement for the sake of a display
+                pass  # a full disk must not end a measurement only because its progress cannot be shown

@@ -1,4 +1,4 @@
-"""What a controller that died left behind becomes records."""
+"""Records what a process that died left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from steptime.sweep.state import Sweep, folder_of
 
 
 def recover(store: Store, sweep: Sweep) -> None:
-    """Stores what a controller that died could not: records that workers finished, and a note of those it left."""
+    """Stores the records of workers that had finished, and a `cancelled` record of each case that was running."""
     stored = {record.id for record in records_of_sweep(store, sweep.id)}
     for path in folder_of(store, sweep).glob("*/job.json"):
         try:

@@ -1,6 +1,6 @@
-"""A sweep on a site: cases are submitted, their records awaited, and what was lost is submitted again.
+"""A sweep on a site: submits cases, waits for their records, and submits again what a failed node lost.
 
-Whoever runs this may be killed at any moment: all that it knows is in files, and `steptime resume` reads them.
+The process may be killed at any moment: all that it knows is in files, and `steptime resume` reads them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from steptime.sweep.watcher import SILENT, Watcher
 
 TICK_SECONDS = 0.5
 LOOKS_PER_SECOND = 400
-"""at the files of attempts: a shared file system has others to serve too"""
+"""limit on how often the files of attempts are checked: a shared file system serves others too"""
 CANCELLED = "cancelled"
 
 
@@ -61,8 +61,8 @@ class RemoteSweep:
         self._submitter = Submitter(self.journal, self.scheduler, self.site.poll_seconds, self._say_once, self.pause)
 
     def begin(self) -> Iterator[Record]:
-        """Brings everything to the point where each case has a record or is with Slurm; gives the records there are."""
-        LiveFile(self.folder).event({})  # so that others can say who runs it
+        """Submits every case that has no record and no job; yields the records that exist."""
+        LiveFile(self.folder).event({})  # so that others can name this process
         self._read_journal()
         best, awaited = best_of(self._known), {attempt.entry.key for attempt in self._attempts}
         todo = []
@@ -79,7 +79,7 @@ class RemoteSweep:
         yield from self._submit()
 
     def wait(self) -> Iterator[Record]:
-        """Until every case has its record."""
+        """Yields records until every case has one."""
         yield from self._await()
         for _ in range(self.settings.contended_rounds):
             best = best_of(self._known)
@@ -91,7 +91,7 @@ class RemoteSweep:
             yield from self._await()
 
     def collect(self, patience_seconds: float) -> None:
-        """Waits for the jobs there are, and submits nothing."""
+        """Waits for the submitted jobs, and submits nothing."""
         self._read_journal()
         until = self.clock() + patience_seconds
         while self._attempts and self.clock() < until:
@@ -123,7 +123,7 @@ class RemoteSweep:
         self._known = records_of_sweep(self.store, self.sweep.id)
 
     def _plan(self, cases: Sequence[Case]) -> list[Refusal]:
-        """Puts cases into batches; those that the site cannot run are given back."""
+        """Puts cases into batches; returns those that the site cannot run."""
         try:
             largest = self.scheduler.largest_array() if len(cases) >= self.site.arrays.at_least else 2
         except (NoAnswer, Refused):
@@ -133,7 +133,7 @@ class RemoteSweep:
         return refused
 
     def _submit(self) -> Iterator[Record]:
-        """As many of the batches as Slurm takes now; the records of those that it refuses."""
+        """Submits as many batches as the scheduler accepts now; yields the records of those that it refuses."""
         while self._batches and not self.is_cancelled:
             submission = prepare(self.folder, self.site, self._batches[0], self.settings.python, self.scheduler.script)
             try:
@@ -212,7 +212,7 @@ class RemoteSweep:
 
 @contextmanager
 def _in_words(folder: Path) -> Iterator[None]:
-    """Somebody else's folder, or a full one, is no reason for a traceback."""
+    """A folder that cannot be written to is one line, not a traceback."""
     try:
         yield
     except BrokenPipeError:
@@ -224,7 +224,7 @@ def _in_words(folder: Path) -> Iterator[None]:
 def run_on_site(
     store: Store, sweep: Sweep, site: Site, settings: Settings, watcher: Watcher, detach: bool = False
 ) -> Iterator[Record]:
-    """Yields every record as it arrives; with `detach`, only until everything is with Slurm."""
+    """Yields every record as it arrives; with `detach`, returns once everything is submitted."""
     folder = folder_of(store, sweep)
     with _in_words(folder), holding(folder):
         (folder / CANCELLED).unlink(missing_ok=True)
@@ -244,7 +244,7 @@ def run_on_site(
 
 
 def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], scheduler: Scheduler | None = None) -> list[str]:
-    """Ends all of its jobs, and keeps those that the scheduler does not end from beginning; the jobs that it was asked to end."""
+    """Cancels all jobs of a sweep and returns them. A job that the scheduler does not cancel ends when its script starts."""
     scheduler = scheduler or scheduler_of(site_of_sweep(store, sweep))
     folder = folder_of(store, sweep)
     journal = SubmissionJournal(folder)
@@ -265,7 +265,7 @@ def cancel_on_site(store: Store, sweep: Sweep, say: Callable[[str], None], sched
 
 
 def collect_cancelled(store: Store, sweep: Sweep, patience_seconds: float) -> None:
-    """Stores what became of the jobs that were told to end; somebody who waits for the sweep does that himself."""
+    """Records what became of cancelled jobs, unless a process that waits for the sweep does so."""
     folder = folder_of(store, sweep)
     if running(folder):
         return

@@ -1,4 +1,4 @@
-"""How the jobs of a sweep on a site stand: its files, and one question to the scheduler."""
+"""The state of the jobs of a sweep on a site: from its files and one query of the scheduler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Jobs:
     states: dict[str, int] = field(default_factory=dict)
     """the scheduler's words, lower case: pending, running, ..."""
     notes: list[str] = field(default_factory=list)
-    """why they wait, and whatever else should be said"""
+    """why they wait, or why nothing is known"""
 
     @property
     def active(self) -> int:
@@ -27,7 +27,7 @@ class Jobs:
 
 
 def jobs_of(store: Store, sweep: Sweep, stored: Collection[str], scheduler: Scheduler | None = None) -> Jobs:
-    """Of the attempts that have no record yet. `stored`: the ids of all records."""
+    """Of the attempts without a record. `stored`: the ids of all records."""
     journal = SubmissionJournal(folder_of(store, sweep))
     attempts = [t for s in journal.all() for t in journal.attempts(s) if t.record_id not in stored]
     if not attempts:

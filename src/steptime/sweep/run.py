@@ -1,4 +1,4 @@
-"""Running a sweep: one case after another, then once more those that something else disturbed."""
+"""Runs a sweep on this machine: one case after another, then the contended ones again."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Settings:
     fresh: bool = False
     """a new interpreter for every case, instead of a fork of one that has imported the framework"""
     retry: str = ""
-    """which of the cases that have a record are run again: RETRIES"""
+    """which cases with a record to run again: one of RETRIES"""
     contended_rounds: int = 1
-    """how often contended cases are measured again at the end"""
+    """how many times to measure contended cases again at the end"""
 
 
 def run_sweep(
@@ -42,7 +42,7 @@ def run_sweep(
 ) -> Iterator[Record]:
     """Yields a record for each case, then for each repetition; a case that has one already is not run again.
 
-    ForkServers that are given are left to who gave them: for sweeps that follow each other.
+    The caller closes `fork_servers`, which sweeps that follow each other may share.
     """
     own = ForkServers(folder_of(store, sweep) / "fork-server")
     with contextlib.closing(own), holding(folder_of(store, sweep)):
@@ -107,7 +107,7 @@ class Runner:
             yield record
 
     def contended_round(self, cases: Sequence[Case]) -> Iterator[Record]:
-        """Of those that were run now. The quieter record of each counts; all are stored."""
+        """Measures contended cases of this run again. The quieter record of each counts; all are stored."""
         again = [case for case in cases if case_key(case) in self._ran and contended(self.best[case_key(case)])]
         if again:
             self.watcher.say(f"measuring {len(again)} contended cases again")

@@ -1,4 +1,4 @@
-"""What a sweep is, on disk: its cases, a folder per case, and nothing that needs a lock."""
+"""A sweep on disk: its cases, and a folder for each. Nothing here needs a lock."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SITE = "site.json"
 class Sweep:
     id: str
     plan: str
-    """a hash of what is measured: the same command gives the same plan"""
+    """a hash of the cases: the same command gives the same plan"""
     cases: list[Case]
     name: str = ""
     """of the plan, for people"""
     site: str = ""
-    """where it runs; empty: on the machine that was asked"""
+    """where it runs; empty: on this machine"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def begin(store: Store, cases: Sequence[Case], name: str = "", site: Site | None
     folder = folder_of(store, sweep)
     try:
         folder.mkdir(parents=True)
-        if site:  # as it is now: whoever goes on with the sweep later, wherever, uses the same
+        if site:  # as it is now: whoever resumes the sweep, wherever, uses the same site
             write_text(folder / SITE, msgspec.json.encode(site).decode())
         write_text(folder / "sweep.json", msgspec.json.encode(sweep).decode())
     except OSError as problem:
@@ -85,11 +85,11 @@ def latest(store: Store, cases: Sequence[Case], site: str = "") -> Sweep | None:
 
 def sweeps(store: Store) -> list[Sweep]:
     """All of them, oldest first; an unreadable one is left out."""
-    found = []
+    known = []
     for path in sorted(store.root.glob("sweeps/*/sweep.json")):
         with contextlib.suppress(OSError, msgspec.DecodeError):
-            found.append(msgspec.json.decode(path.read_bytes(), type=Sweep))
-    return found
+            known.append(msgspec.json.decode(path.read_bytes(), type=Sweep))
+    return known
 
 
 def find_sweep(store: Store, name: str = "") -> Sweep:

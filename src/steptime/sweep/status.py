@@ -1,4 +1,4 @@
-"""How far each sweep has come, from its file, its records and its live file."""
+"""The progress of each sweep, from its file, its records and its live file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Status:
     """finished | running | interrupted"""
     site: str = ""
     jobs: dict[str, int] = field(default_factory=dict)
-    """on a site: tries without a record, by what Slurm says of them"""
+    """on a site: attempts without a record, by the scheduler's state"""
     notes: list[str] = field(default_factory=list)
     """why they wait"""
 
@@ -73,7 +73,7 @@ def _running(now: live.Live) -> dict[str, Any]:
 
 
 def _left(waiting: list[Case], finished: list[Record]) -> float | None:
-    """At the pace of what is done; nothing is said before anything is."""
+    """At the pace of the finished cases; None before the first."""
     spent = [_seconds(record) for record in finished]
     return sum(spent) / len(spent) * len(waiting) if spent else (0.0 if not waiting else None)
 

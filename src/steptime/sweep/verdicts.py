@@ -1,4 +1,4 @@
-"""Pure rules: which record of a case counts, which cases run again, and which batches are hopeless."""
+"""Pure rules: which record of a case counts, which cases run again, and which batches cannot fit."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ TRUST = {Verdict.CLEAN: 0, Verdict.NOISY: 1, Verdict.UNKNOWN: 2, Verdict.CONTEND
 
 
 def better(record: Record) -> tuple[int, int]:
-    """Sorts the records of one case: measured before failed, the quieter machine first."""
+    """A sort key for the records of one case: measured before failed, the quieter machine first."""
     trust = TRUST.get(record.contention.verdict, 4) if record.contention else 4
     return (0 if record.status == OK else 1), trust
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Record]:
-    """For each case the record that counts: the best, the newest of equals. What was cancelled counts for nothing."""
-    found: dict[str, Record] = {}
+    """For each case the record that counts: the best, and of equals the newest. Cancelled records never count."""
+    best: dict[str, Record] = {}
     for record in records:
         key = case_key(record.case)
-        if record.status != Status.CANCELLED and (key not in found or better(record) <= better(found[key])):
-            found[key] = record
-    return found
+        if record.status != Status.CANCELLED and (key not in best or better(record) <= better(best[key])):
+            best[key] = record
+    return best
 
 
 def contended(record: Record) -> bool:
@@ -32,14 +32,14 @@ def contended(record: Record) -> bool:
 
 
 def runs_again(record: Record, retry: str) -> bool:
-    """Whether a case with this record is to be run once more."""
+    """Whether to run a case with this record again."""
     if retry == "failed":
         return record.status != OK
     return retry == "all" or (retry == "contended" and contended(record))
 
 
 class BatchLimits:
-    """After an out-of-memory, larger batches of the same configuration need no attempt."""
+    """After a batch ran out of memory, larger ones of the same configuration are not tried."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._smallest: dict[str, int] = {}
@@ -52,7 +52,7 @@ class BatchLimits:
             self._smallest[key] = min(record.case.batch, self._smallest.get(key, record.case.batch))
 
     def too_large(self, case: Case) -> int | None:
-        """The smaller batch that already ran out of memory, if there is one."""
+        """The smaller batch that ran out of memory, if there is one."""
         smallest = self._smallest.get(_without_batch(case))
         return smallest if smallest is not None and case.batch > smallest else None
 

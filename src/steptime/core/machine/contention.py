@@ -1,4 +1,4 @@
-"""Who else is using the machine while steps run: read between blocks of steps, judged at the end."""
+"""Who else uses the machine while steps run: counters are read between blocks of steps and judged at the end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from steptime.core.machine.cpus import read, usable_cpus
 from steptime.core.schema import Contention, Verdict
 
 SHORTEST_SECONDS = 0.05
-"""below this the counters are too coarse to judge"""
+"""for less the counters are too coarse"""
 # share of time or of cores: (noisy, contended)
 PRESSURE = (0.05, 0.25)
 STEAL = (0.02, 0.10)
 FOREIGN = (0.05, 0.25)
 OWN_SWITCHES_PER_SECOND = 2.0
-"""pressure that never pushes our own threads off a CPU is somebody else's"""
+"""pressure that does not preempt our own threads does not disturb us"""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def judge(begin: Sample, end: Sample, steps: int, threads: int) -> Contention:
 def _verdict(
     wall: float, switches: int, pressure: Optional[float], steal: Optional[float], foreign: Optional[float], threads: int
 ) -> tuple[Verdict, str]:
-    """The worst finding and its reason in words."""
+    """The worst finding, and its reason in words."""
     if wall < SHORTEST_SECONDS:
         return Verdict.UNKNOWN, "too short to judge"
     usable = usable_cpus()

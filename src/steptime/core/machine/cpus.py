@@ -1,4 +1,4 @@
-"""How many CPUs may be used: affinity and cgroup quota, not what the box has."""
+"""How many CPUs this process may use: by affinity and cgroup quota, not by what the machine has."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def usable_threads() -> int:
 
 def cgroup_quota(root: Path = CGROUP, membership: Path = Path("/proc/self/cgroup")) -> Optional[float]:
     """CPUs' worth of time that the process's cgroups allow, the tightest of them; None without a limit."""
-    found = []
+    quotas = []
     for folder in cgroup_folders("cpu", root, membership):
         words = read(folder / "cpu.max").split()
         if len(words) == 2 and words[0] != "max":
-            found.append(int(words[0]) / int(words[1]))
+            quotas.append(int(words[0]) / int(words[1]))
         quota, period = read(folder / "cpu.cfs_quota_us"), read(folder / "cpu.cfs_period_us")
         if quota and period and int(quota) > 0:
-            found.append(int(quota) / int(period))
-    return min(found, default=None)
+            quotas.append(int(quota) / int(period))
+    return min(quotas, default=None)
 
 
 def cgroup_folders(controller: str, root: Path = CGROUP, membership: Path = Path("/proc/self/cgroup")) -> list[Path]:
@@ -53,7 +53,7 @@ def cgroup_folders(controller: str, root: Path = CGROUP, membership: Path = Path
 
 
 def read(path: Path) -> str:
-    """The stripped text of a small system file; empty if it is not there."""
+    """The stripped text of a small system file; empty if it does not exist."""
     try:
         return path.read_text().strip()
     except (OSError, ValueError):

@@ -107,11 +107,11 @@ def _accelerators() -> list[Accelerator]:
 
 
 def parse_nvidia_smi(text: str) -> list[Accelerator]:
-    found = []
+    accelerators = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) == 3:
-            found.append(
+            accelerators.append(
                 Accelerator(parts[0], int(float(parts[1]) * 2**20) if parts[1].replace(".", "").isdigit() else None, parts[2])
             )
-    return found
+    return accelerators

@@ -1,4 +1,4 @@
-"""Where environments and what was learnt of machines are kept."""
+"""The folder of environments, probe findings and data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory: what there is, what may be used, and what this process took at its peak."""
+"""Memory: of the machine, usable by this process, and used at its peak."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def usable_bytes() -> int:
 
 
 def available_bytes() -> int:
-    """What could be taken now without pushing others out."""
+    """What can be allocated now without swapping others out."""
     return min(meminfo("MemAvailable") or usable_bytes(), usable_bytes())
 
 
 def memory_kills() -> int:
-    """How many processes the kernel has killed for want of memory in this cgroup, in those beside it and in those above."""
+    """How many processes the kernel killed because memory ran out, in this cgroup, its siblings and its ancestors."""
     folders = cgroup_folders("memory")
     own = next((folder for folder in folders if (folder / KILLS[1]).exists()), None)
     beside = own.parent.glob(f"*/{KILLS[1]}") if own else ()  # version 2 counts them above as well

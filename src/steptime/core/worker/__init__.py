@@ -1,1 +1,1 @@
-"""The process that measures: a job folder in, a record out. Runs in any interpreter that has the framework."""
+"""The worker process: reads a job folder, leaves a record. Runs in any interpreter that has the framework."""

@@ -109,7 +109,7 @@ def _rank_cause(problem: Exception, rendezvous: Any) -> FailureCause:
 
 
 def _must_spawn_ranks(job: Job) -> bool:
-    """Whether this process is to start the ranks of a case: on one machine, where nobody else has."""
+    """Whether this process must start the ranks of a case: on one machine, where no launcher did."""
     from steptime.core.backends.base import find, names
 
     known = job.case.backend in names() and find(job.case.backend).data_parallel
@@ -126,7 +126,7 @@ def _spawn_ranks(job: Job, folder: Path, started: float) -> int:
 
 
 def _rendezvous(job: Job) -> Any:
-    """Of all ranks, not yet open; None where nobody started any."""
+    """Of all ranks, not yet open; None where no ranks were started."""
     from steptime.core.worker.ranks import Rendezvous, rank_of, silence_seconds
 
     rank = rank_of(job.case, os.environ)
@@ -168,7 +168,7 @@ def _failure(job: Job, cause: FailureCause, started: float) -> Any:
 
 
 def finish(code: int) -> None:
-    """Ends at once: a framework's threads at exit must not turn a finished record into a crash."""
+    """Ends at once: a framework's threads must not crash at exit after the record is written."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()

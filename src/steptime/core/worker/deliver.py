@@ -1,6 +1,6 @@
-"""`python steptime-worker.pyz --deliver JOB_DIR STORE`: a batch job's last act, its record put into the store.
+"""`python steptime-worker.pyz --deliver JOB_DIR STORE`: the last act of a batch job puts its record into the store.
 
-So a job needs nobody who waits for it, and one that a person submits by hand leaves a record like any other.
+So no process needs to wait for a job, and a script that a person submits leaves a record like any other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def deliver(folder: Path, store: Path, environment: Mapping[str, str]) -> int:
 
 
 def record_id(job: Job, batch_job: str) -> str:
-    """Each try of a case is a record of its own, and whoever stores it gives it the same name."""
+    """Each attempt at a case has a record of its own; whoever stores it uses the same id."""
     return f"{job.id}-{batch_job}"
 
 
@@ -55,7 +55,7 @@ def allocation_of(environment: Mapping[str, str], job: Job) -> Allocation:
 
 
 def queue_seconds(times: str) -> Optional[float]:
-    """'SUBMITTED STARTED', both of the same clock."""
+    """From 'SUBMITTED STARTED', two times of the same clock."""
     try:
         submitted, started = (datetime.fromisoformat(word) for word in times.split())
     except ValueError:

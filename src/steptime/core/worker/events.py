@@ -1,7 +1,7 @@
-"""The worker's private line to whoever started it: heartbeats and progress, one JSON object per line.
+"""The worker's events: heartbeats and progress, one JSON object per line.
 
-It is a pipe whose number is in STEPTIME_EVENTS_FD. Without it (a job started by hand) events go nowhere. When the
-other end is gone the controller has died, and the worker ends too: a second run must not be measured against it.
+They go to a pipe whose number is in STEPTIME_EVENTS_FD, or nowhere if it is not set (a job that a person started). When the
+other end is closed, the controller has died, and the worker ends too: it must not disturb the next measurement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Real data in the timed loop: every step first fetches its batch and hands it over, and both are part of its time."""
+"""Real data in the timed loop: every step first fetches its batch and passes it on, and both are part of its time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from steptime.core.schema import Case, Staging
 
 
 class Fed(Program):
-    """A program whose step begins with `next batch`."""
+    """A program whose step begins with the next batch."""
 
     def __init__(self, program: Program, batches: Batches) -> None:
         self._program, self._batches = program, batches
@@ -48,7 +48,7 @@ class Fed(Program):
 
 
 class Source:
-    """What the steps of a case are fed from."""
+    """The batches of a case, and where they were staged."""
 
     def __init__(self, batches: Batches, staging: Staging) -> None:
         self.batches, self.staging = batches, staging
@@ -56,7 +56,7 @@ class Source:
 
 @contextlib.contextmanager
 def source_of(graph: Graph, case: Case, rank: int = 0) -> Iterator[Optional[Source]]:
-    """The data of a case, staged for as long as this lasts; None for synthetic data, which are made once."""
+    """The data of a case, staged while the context lasts; None for synthetic data, which are made once."""
     if case.data == SYNTHETIC:
         if case.data_store != "dram":
             raise Unsupported(f"synthetic data are made in memory (dram), not read from {case.data_store}; give --data too")

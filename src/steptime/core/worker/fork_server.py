@@ -1,8 +1,8 @@
 """A process that has imported a framework once and forks a child for every job.
 
-Importing costs seconds, a fork milliseconds. Nothing but imports happens before the fork: no thread pool, no device,
-no model, so each case still has a process of its own that knows nothing of the others. What a worker itself is made of is
-imported too: it lies in a zip file without bytecode, and would be compiled again for every case.
+Importing costs seconds, a fork milliseconds. Nothing but imports happens before the fork: no thread pool, no device, no model,
+so each case still has a process of its own that shares no state with the others. The worker's own modules are imported too: they
+lie in a zip file without bytecode, and Python would compile them again for every case.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from steptime.core.worker.events import VARIABLE
 
 
 def serve(descriptor: int, backend: str) -> int:
-    """Answers requests on a socket, one job at a time, until the other end is gone."""
+    """Runs the jobs that arrive on a socket, one at a time, until the other end is closed."""
     with socket.socket(fileno=descriptor) as line:
         find(backend).preload()
         _preload_ourselves()
-        _say(line, ready=True)
+        _send(line, ready=True)
         while True:
             request, descriptors, _, _ = socket.recv_fds(line, 1 << 16, 2)
             if not request:
@@ -35,8 +35,8 @@ def serve(descriptor: int, backend: str) -> int:
                 _child(Path(json.loads(request)["folder"]), *descriptors)
             for each in descriptors:
                 os.close(each)
-            _say(line, pid=pid)
-            _say(line, code=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            _send(line, pid=pid)
+            _send(line, code=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def _preload_ourselves() -> None:
@@ -59,7 +59,7 @@ def _child(folder: Path, log: int, events: int) -> None:
     finish(run_folder(folder))
 
 
-def _say(line: socket.socket, **content: object) -> None:
+def _send(line: socket.socket, **content: object) -> None:
     try:
         line.send(json.dumps(content).encode())
     except OSError:

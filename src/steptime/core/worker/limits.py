@@ -1,4 +1,4 @@
-"""Makes running out of memory a clean failure of this process instead of a visit by the kernel's killer."""
+"""Makes running out of memory a clean failure of this process, before the kernel kills it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ BYTES = {Precision.FP64: 8, Precision.FP32: 4, Precision.TF32: 4, Precision.BF16
 
 
 def guard_memory(case: Case) -> None:
-    """Allocations beyond what is free now fail at once; if the killer comes all the same, it comes for us."""
+    """Limits allocations to the memory that is free now; if the kernel kills all the same, it kills this process."""
     if case.device == "cpu":
         resource.setrlimit(resource.RLIMIT_DATA, (available_bytes(), resource.getrlimit(resource.RLIMIT_DATA)[1]))
-    with contextlib.suppress(OSError):  # not Linux, or not allowed: only a precaution is lost
+    with contextlib.suppress(OSError):  # not Linux, or not allowed: it was only a precaution
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def refuse_hopeless(graph: Graph, case: Case) -> None:
-    """Inputs and weights alone beyond the machine's memory need no attempt."""
+    """Refuses a case whose inputs and weights alone exceed the machine's memory."""
     inputs = 4 * case.batch * _elements(graph.input.shape)
     weights = BYTES[case.precision] * graph.parameter_count
     if case.device == "cpu" and inputs + weights > usable_bytes():
@@ -46,7 +46,7 @@ def is_timeout(problem: BaseException) -> bool:
 
 
 def memory_words(problem: BaseException) -> str:
-    """The sentence of the message that speaks of memory, without where in the framework it was raised."""
+    """The sentence of the message that mentions memory, without the place in the framework."""
     sentences = re.split(r"(?<=[.\]])\s+", str(problem).strip().splitlines()[0] if str(problem).strip() else "")
     telling = [sentence for sentence in sentences if OUT_OF_MEMORY.search(sentence)]
     return telling[0] if telling else f"{type(problem).__name__}: {' '.join(sentences)}"

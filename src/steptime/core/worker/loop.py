@@ -28,7 +28,7 @@ def timed_block(step: Callable[[], None], wait: Callable[[], None], clock: Calla
 
 @dataclass
 class Run:
-    """Everything that the loop saw."""
+    """What the loop recorded."""
 
     seconds: list[float] = field(default_factory=list)
     samples: list[tuple[int, Sample]] = field(default_factory=list)
@@ -52,10 +52,10 @@ def _alone(seconds: list[float]) -> list[float]:
 
 
 def run_steps(program: Program, budget: Budget, report: Report, agree: Agree = _alone) -> Run:
-    """Blocks of steps until the budget says stop. Counters, losses and progress are looked at between blocks only.
+    """Runs blocks of steps until the budget ends them. Reads counters, losses and progress between blocks only.
 
-    Several ranks agree after each block on what its steps took. Since they then know the same, each decides the same by itself:
-    how many steps come next, and when to stop.
+    Several ranks agree after each block on the times of its steps. From the same times each rank decides the same: how many steps
+    come next, and when to stop.
     """
     run, stopping, spent = Run(), Stopping(budget), 0.0
     run.samples.append((0, contention.sample()))

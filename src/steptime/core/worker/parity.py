@@ -1,4 +1,4 @@
-"""Runs a case for what it computes, not for how long it takes: outputs, losses and weights, as an .npz file."""
+"""Runs a case for its results, not its time: writes outputs, losses and weights to an .npz file."""
 
 from __future__ import annotations
 

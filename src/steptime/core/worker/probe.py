@@ -1,4 +1,4 @@
-"""Finds out, in a process that may die of it, whether a precision works here and what the machine's limit is."""
+"""Tests whether a precision works on this machine, in a process that may die of it, and measures the machine's limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When this process began. Needs nothing, so that a failure to import anything else can still be dated."""
+"""When this process started. Imports almost nothing, so that a failure to import anything else can be dated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def utc(moment: float) -> str:
 
 
 def process_start_time() -> float:
-    """When this process was started, as a time of day: what the interpreter took before our first line counts too."""
+    """In seconds since the epoch; includes what the interpreter took before our first line."""
     try:
         with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
             ticks = int(stat.read().rpartition(")")[2].split()[19])

@@ -1,4 +1,4 @@
-"""What holds for all ranks of a case together: the same parameters, finite losses, and what they did to their machine."""
+"""What the ranks of a case must agree on at the end: parameters, status, and their joint use of the machine."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def agreed_record(
 
 
 def _digest(program: Program, graph: Graph) -> str:
-    """Of all trained parameters, bit by bit; running statistics are each rank's own."""
+    """Of all trained parameters, bit by bit. Running statistics differ between ranks."""
     try:
         weights = program.weights()
     except Unsupported:

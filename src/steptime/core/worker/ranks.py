@@ -40,16 +40,16 @@ class Rank:
 
 
 def rank_of(case: Case, environment: Mapping[str, str]) -> Optional[Rank]:
-    """Which rank this process is; None if nobody started ranks, or the case has only one."""
+    """Which rank this process is; None if no ranks were started, or the case has only one."""
     if case.replicas == 1 or not (environment.get("MASTER_ADDR") and environment.get("MASTER_PORT")):
         return None
     for number, local, size in NAMES:
         if number in environment and size in environment:
-            found = int(environment[size])
-            if found != case.replicas:
-                raise Unsupported(f"the case has {case.replicas} ranks, but {found} were started")
+            started = int(environment[size])
+            if started != case.replicas:
+                raise Unsupported(f"the case has {case.replicas} ranks, but {started} were started")
             address, port = environment["MASTER_ADDR"], int(environment["MASTER_PORT"])
-            return Rank(int(environment[number]), int(environment.get(local, 0)), found, address, port)
+            return Rank(int(environment[number]), int(environment.get(local, 0)), started, address, port)
     return None
 
 
@@ -66,9 +66,9 @@ class Rendezvous:
         self._lines: dict[int, socket.socket] = {}
         self._kills = memory_kills()
         self.framework_port = 0
-        """on rank 0's node: where a framework's own ranks may meet"""
+        """on rank 0's node: for the framework's own rendezvous"""
         self._listener: Optional[socket.socket] = None
-        """rank 0's, at that port: held from the start, so that nobody takes it while the framework is imported"""
+        """rank 0's, at that port: open from the start, so that no other process takes it while the framework is imported"""
 
     def open(self) -> None:
         if self.rank.number == 0:
@@ -84,7 +84,7 @@ class Rendezvous:
         return bool(self._lines)
 
     def take_listener(self) -> int:
-        """The descriptor of rank 0's listening socket, for whoever will close it; -1 elsewhere."""
+        """The descriptor of rank 0's listening socket, which the caller closes; -1 on other ranks."""
         listener, self._listener = self._listener, None
         return listener.detach() if listener else -1
 
@@ -103,7 +103,7 @@ class Rendezvous:
                 line.settimeout(self._timeout)
                 hello = _receive(line)
                 if not isinstance(hello, dict) or hello.get("token") != self._token:
-                    line.close()  # somebody else's
+                    line.close()  # not a rank of this case
                     continue
                 self._lines[int(hello["rank"])] = line
 
@@ -201,13 +201,13 @@ def free_port() -> int:
 
 
 def local_environment(number: int, size: int, port: int) -> dict[str, str]:
-    """Of one of several ranks on this machine."""
+    """The environment of one of several ranks on this machine."""
     names = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     return {**os.environ, **{name: str(value) for name, value in names.items()}}
 
 
 def join(backend: Backend, case: Case, rendezvous: Optional[Rendezvous]) -> int:
-    """Connects the framework's ranks; the number of this one."""
+    """Connects the framework's ranks; returns the number of this one."""
     if rendezvous is None:
         if case.replicas > 1 and backend.data_parallel:
             raise Unsupported(f"{case.replicas} ranks on {case.nodes} nodes need a cluster: --on SITE")

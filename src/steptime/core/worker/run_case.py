@@ -1,4 +1,4 @@
-"""One case from its description to its record."""
+"""Runs one case, from its description to its record."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from steptime.core.worker.ranks import Rendezvous, join
 
 REPORT_SECONDS = 0.25
 REPORT_STEPS = 2000
-"""live figures are of the last steps only: they must cost nothing, and the record has the exact ones"""
+"""live figures cover the last steps only: they must cost nothing, and the record has the exact ones"""
 
 
 def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rendezvous] = None) -> Record:
-    """The record of a case that ran. Failures are exceptions; the caller makes them records."""
+    """The record of a case that ran. Failures are exceptions, which the caller records."""
     case, began = executed(job), time.perf_counter()
     events.send("phase", name="import")
     graph = zoo.build(case.model, case.model_options)
@@ -62,7 +62,7 @@ def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rend
 
 
 def _agreement(rendezvous: Optional[Rendezvous]) -> Agree:
-    """The steps of a block took what they took on the rank that was slowest in it."""
+    """The times of a block are those of the rank that was slowest in it."""
     if rendezvous is None:
         return _alone
     rendezvous.gather(0)  # so that no rank's first step waits for another's start
@@ -127,7 +127,7 @@ def _record(
 
 
 def executed(job: Job) -> Case:
-    """As the framework sees it: a site's device type is a plain device to it."""
+    """The case as the framework sees it: with a plain device instead of a site's device type."""
     return replace(job.case, device=job.device) if job.device else job.case
 
 
@@ -149,7 +149,7 @@ def _software(facts: Facts, environment: dict[str, str], busy: Optional[int]) ->
 
 
 def build_program(backend: Backend, graph: Graph, case: Case, source: Optional[Source] = None, rank: int = 0) -> Program:
-    """With a source it is fed a batch for every step; else it computes the same synthetic one again and again."""
+    """With a source, every step gets a new batch; else all compute the same synthetic one."""
     refuse_hopeless(graph, case)
     guard_memory(case)
     inputs, labels = batch_of(graph, case.batch, case.seed, rank)
@@ -183,8 +183,8 @@ def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[
 def _contention(run: Run, start: int, case: Case, verdict: Optional[Verdict]) -> Contention:
     """Over the blocks of the steady part. A backend that gives its own verdict beats the counters."""
     (begin_steps, begin), (end_steps, end) = run.steady_samples(start)
-    found = judge(begin, end, end_steps - begin_steps, case.threads)
-    return replace(found, verdict=verdict, reason="this backend says so") if verdict else found
+    counted = judge(begin, end, end_steps - begin_steps, case.threads)
+    return replace(counted, verdict=verdict, reason="this backend says so") if verdict else counted
 
 
 def _finite(losses: Sequence[float]) -> list[Optional[float]]:
@@ -203,14 +203,14 @@ def _judged(record: Record, run: Run) -> Record:
 
 
 class _Reporter:
-    """Live speed for whoever watches, a few times a second."""
+    """Sends the live speed a few times a second."""
 
     def __init__(self, events: Events, case: Case) -> None:
         self._events, self._case = events, case
         self._last = 0.0
         self._began = time.monotonic()
         self.threads_before: dict[int, float] = {}
-        """as they were after the first step, which may compile with any number of them"""
+        """CPU seconds of each after the first step, which may compile with any number of threads"""
 
     def __call__(self, seconds: Sequence[float]) -> None:
         now = time.monotonic()

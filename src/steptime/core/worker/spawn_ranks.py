@@ -1,4 +1,4 @@
-"""The ranks of a case on this machine: started together, and none outlives a failure of another."""
+"""Starts the ranks of a case on this machine; when one fails, ends the others."""
 
 from __future__ import annotations
 

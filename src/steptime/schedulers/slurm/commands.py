@@ -1,4 +1,4 @@
-"""Slurm's commands: each with a time limit, each giving text or saying that Slurm did not answer."""
+"""Slurm's commands, each with a time limit."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Slurm:
 
     def submit(self, folder: Path, name: str) -> str:
         text = _run(["sbatch", "--parsable", f"--job-name={name}", "script.sh"], SUBMIT_SECONDS, folder, dies_with_us=True)
-        found = re.match(r"(\d+)", text.strip().splitlines()[-1] if text.strip() else "")
-        if not found:
+        number = re.match(r"(\d+)", text.strip().splitlines()[-1] if text.strip() else "")
+        if not number:
             raise NoAnswer(f"sbatch said '{text.strip()[:200]}'")
-        return found[1]
+        return number[1]
 
     def find(self, name: str, since: datetime) -> str:
         """In the queue, which forgets ended jobs after minutes; then in accounting, where there is any."""
@@ -80,8 +80,8 @@ class Slurm:
 
     def largest_array(self) -> int:
         """MaxArraySize, which is one more than the highest index."""
-        found = re.search(r"^MaxArraySize\s*=\s*(\d+)", _run(["scontrol", "show", "config"], ASK_SECONDS), re.M)
-        return int(found[1]) if found else 1001
+        setting = re.search(r"^MaxArraySize\s*=\s*(\d+)", _run(["scontrol", "show", "config"], ASK_SECONDS), re.M)
+        return int(setting[1]) if setting else 1001
 
     def log_name(self, job: str) -> str:
         return f"slurm-{job}.out"
@@ -134,7 +134,7 @@ def _run(command: Sequence[str], seconds: float, folder: Path | None = None, die
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without the variables that would change what the asking commands print."""
+    """Ours, without the variables that change what squeue and sacct print."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SQUEUE_", "SACCT_", "SLURM_TIME_FORMAT"))}
     return {**kept, "LC_ALL": "C.UTF-8"}
 
@@ -143,5 +143,5 @@ _libc = ctypes.CDLL(None)
 
 
 def _die_with_parent() -> None:
-    """An sbatch that outlived us might submit after somebody else has looked and found nothing."""
+    """An sbatch that outlived us might submit after another process has looked for the job and found none."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

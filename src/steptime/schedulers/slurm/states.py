@@ -1,4 +1,4 @@
-"""What Slurm says of jobs, parsed, and what it means for a case: pure functions."""
+"""Parses what Slurm prints about jobs, and judges what it means for a case: pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENDED = (
     "TIMEOUT",
 )
 OUT_OF_MEMORY_SIGNAL = "125"
-"""what Slurm gives as the signal of a step that its memory limit ended"""
+"""Slurm's signal number for a step that exceeded its memory limit"""
 HOPELESS = (
     "AccountNotAllowed",
     "AssocNotAllowed",
@@ -40,7 +40,7 @@ HOPELESS = (
     "QOSNotAllowed",
     "launch_failed_requeued_held",
 )
-"""reasons for which a job would wait for ever"""
+"""reasons for which a job can never start"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Accounted:
     steps: dict[str, tuple[str, str]] = field(default_factory=dict)
     """name: (state, exit code)"""
     by: str = ""
-    """who cancelled it"""
+    """the user who cancelled it"""
 
 
 @dataclass(frozen=True)
@@ -93,16 +93,16 @@ class Evidence:
 
 
 def parse_squeue(text: str) -> dict[str, Queued]:
-    found = {}
+    jobs = {}
     for line in text.splitlines():
         parts = line.split("|", 5)
         if len(parts) == 6:
-            found[parts[0]] = Queued(*parts)
-    return found
+            jobs[parts[0]] = Queued(*parts)
+    return jobs
 
 
 def parse_sacct(text: str) -> dict[str, Accounted]:
-    found: dict[str, Accounted] = {}
+    jobs: dict[str, Accounted] = {}
     for line in text.splitlines():
         parts = line.split("|", 5)
         if len(parts) != 6:
@@ -110,10 +110,10 @@ def parse_sacct(text: str) -> dict[str, Accounted]:
         job, _, step = parts[0].partition(".")
         state, _, by = parts[1].partition(" by ")
         if not step:
-            found[job] = Accounted(job, state, parts[2], parts[3], parts[4], by=by)
-        elif job in found:
-            found[job].steps[step] = (state, parts[2])
-    return found
+            jobs[job] = Accounted(job, state, parts[2], parts[3], parts[4], by=by)
+        elif job in jobs:
+            jobs[job].steps[step] = (state, parts[2])
+    return jobs
 
 
 def parse_scontrol(text: str) -> dict[str, str]:
@@ -148,13 +148,13 @@ def failure_cause(evidence: Evidence) -> FailureCause:
 
 def _states(evidence: Evidence) -> set[str]:
     """Of the job and its steps, from every source that has an answer. A step's COMPLETED says nothing of the job."""
-    found = {evidence.details.get("JobState", "")}
+    states = {evidence.details.get("JobState", "")}
     if evidence.queued:
-        found.add(evidence.queued.state)
+        states.add(evidence.queued.state)
     if evidence.accounted:
-        found.add(evidence.accounted.state)
-        found |= {state.split()[0] for state, _ in evidence.accounted.steps.values() if state.startswith("OUT_OF_ME")}
-    return found - {"", "RUNNING", "PENDING", "COMPLETING"}
+        states.add(evidence.accounted.state)
+        states |= {state.split()[0] for state, _ in evidence.accounted.steps.values() if state.startswith("OUT_OF_ME")}
+    return states - {"", "RUNNING", "PENDING", "COMPLETING"}
 
 
 def _codes(evidence: Evidence) -> Iterable[str]:
@@ -175,7 +175,7 @@ def _reason(evidence: Evidence) -> str:
 
 
 def reason_words(reason: str, wanted: str, partition: str) -> str:
-    """Why a job waits, for people. `wanted`: what it asks for."""
+    """Why a job waits, for people. `wanted`: what it requests."""
     where = f" in {partition}" if partition else ""
     known = {
         "Resources": f"waits for {wanted}",
