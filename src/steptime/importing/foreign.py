@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from steptime.core.errors import SteptimeError
-from steptime.core.schema import Profile
+from steptime.core.schema import Profile, Status
 
 MAX_BYTES = 64 << 20
 """of a file on disk; what people call a log is far smaller"""
@@ -73,7 +73,7 @@ class Entry:
     data_store: str = ""
     optimizer: str = ""
     started: str = ""
-    status: str = "ok"
+    status: Status = Status.OK
     message: str = ""
     log_tail: str = ""
     seconds: float | None = None

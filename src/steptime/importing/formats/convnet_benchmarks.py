@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import NUMBER, Entry, File, Refused, search, whole
 from steptime.importing.formats import alexnet_benchmark
 
@@ -183,7 +184,7 @@ def _theano(file: File) -> Iterator[Entry]:
             yield Entry(
                 line=file.line_of(found.start()),
                 phase="inference",
-                status="unsupported",
+                status=Status.UNSUPPORTED,
                 message=found.group(2)[:300],
                 devices=1,
                 nodes=1,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import Entry, File, Refused, number, rounding, whole
 from steptime.importing.tensorflow_log import gpu_name
 
@@ -100,7 +101,7 @@ def _entry(values: Mapping[str, Any], line: int, gpu: str = "") -> Entry:
         data=get("exp.data_name") if get("exp.data") not in ("", "synthetic") else get("exp.data"),
         data_store=get("exp.data_store"),
         started=re.sub(r"^(\d{4}-\d\d-\d\d):(\d\d:\d\d:\d\d):\d+$", r"\1 \2", get("results.start_time")),
-        status="crash" if failed else "ok",
+        status=Status.CRASH if failed else Status.OK,
         message=(get("exp.status_msg") or "no results in the log") if failed else "",
         seconds=None if failed or milliseconds is None else milliseconds / 1e3,
         speed=None if failed else speed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, number, search, whole
 
 TOOL = "MLPerf LoadGen"
@@ -39,7 +40,7 @@ def entries(file: File) -> Iterator[Entry]:
         nodes=1 if single else 0,
         server=system,
         data="real",
-        status="ok" if valid else "wrong_result",
+        status=Status.OK if valid else Status.WRONG_RESULT,
         message="" if valid else f"LoadGen says: result is {result or 'missing'}",
         seconds=_nanoseconds(file, "Mean latency") if single else None,
         speed=speed,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, number, search, whole
 
 TOOL = "MLPerf training"
@@ -52,7 +53,7 @@ def entries(file: File) -> Iterator[Entry]:
         data="real",
         optimizer=_word(first.get("opt_name")),
         started=f"{started:.0f}",
-        status="ok" if success else "crash",
+        status=Status.OK if success else Status.CRASH,
         message="" if success else "the run did not reach its target" if stop else "no run_stop: the run did not end",
         others=others | ({"accuracy": known[-1], "evaluations": float(epochs)} if known else {}),
         raw={key: _word(first.get(key)) for key in ("submission_org", "submission_division", "submission_status")},

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import Entry, File, Refused, Side, number, search, whole
 
 TOOL = "PerfZero"
@@ -62,7 +63,7 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
         device_kind="gpu" if gpus else "cpu",
         server=str(system.get("platform_name") or ""),
         started=str(summary.get("execution_timestamp") or ""),
-        status="ok" if succeeded else "crash",
+        status=Status.OK if succeeded else Status.CRASH,
         message="" if succeeded else "PerfZero says that the benchmark did not succeed",
         speed=next((metrics[key] for key in SPEEDS if metrics.get(key) is not None), None),
         peak_bytes=int(memory) if memory and 0 < memory < 1 << 50 else None,

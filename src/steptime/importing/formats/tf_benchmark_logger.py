@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import Entry, File, Refused, Side, number, whole
 
 TOOL = "TensorFlow benchmark logger"
@@ -50,7 +51,7 @@ def entries(file: File) -> Iterator[Entry]:
         data="synthetic" if data in (True, "True") else str((run.get("dataset") or {}).get("name", "")),
         optimizer=str(parameters.get("optimizer") or ""),
         started=str(run.get("run_date", "")).replace("Z", "+00:00"),
-        status="ok" if speeds else "crash",
+        status=Status.OK if speeds else Status.CRASH,
         message="" if speeds else "metric.log has no examples per second",
         speed=speeds[0] if speeds else None,
         first_loss=losses[0] if losses else None,

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import NUMBER, Entry, File, Side, number, search, whole
 from steptime.importing.tensorflow_log import gpu_name
 
@@ -166,13 +167,13 @@ def _failure(entry: Entry, text: str) -> Entry:
     tail = "\n".join(line[:300] for line in text.splitlines()[-15:])
     if OOM.search(text):
         wanted = search(r"((?:OOM when allocating|Out of memory while trying)[^\n]{0,160})", text)
-        return replace(entry, status="out_of_memory", message=wanted or "out of memory", log_tail=tail)
+        return replace(entry, status=Status.OUT_OF_MEMORY, message=wanted or "out of memory", log_tail=tail)
     errors = ERROR.findall(text)
     steps = STEP.findall(text) or EVAL_STEP.findall(text)
     reached = (
         f"the log ends after step {steps[-1][0]}, at {steps[-1][1]} images/sec" if steps else "the log ends before the first step"
     )
-    return replace(entry, status="crash", message=errors[-1] if errors else reached, log_tail=tail)
+    return replace(entry, status=Status.CRASH, message=errors[-1] if errors else reached, log_tail=tail)
 
 
 def _started(text: str, around: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import Entry, File, Refused, number, search, whole
 from steptime.importing.tables import csv_table
 
@@ -52,7 +53,7 @@ def _entry(file: File, line: int, row: Mapping[str, Any]) -> Entry:
         nodes=1,
         device_kind="cpu" if device == "cpu" else "gpu" if device in ("cuda", "xpu") else "",
         data="synthetic",
-        status="crash" if failed else "ok",
+        status=Status.CRASH if failed else Status.OK,
         message="the benchmark has no latency: the model failed" if failed else "",
         seconds=None if failed else milliseconds / 1e3,
         peak_bytes=int(memory * 1e9) if memory and 0 < memory < 1e6 else None,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from steptime.core.schema import Status
 from steptime.importing.foreign import Entry, File, Refused, number
 from steptime.importing.tables import json_lines
 
@@ -50,7 +51,7 @@ def _common(line: int, run: Mapping[str, Any]) -> Entry:
         phase="inference",
         data=str(run.get("dataset_name") or "real"),
         started=_started(str(run.get("date") or "")),
-        status="crash" if failed else "ok",
+        status=Status.CRASH if failed else Status.OK,
         message="no request was completed" if failed else "",
         others=dict(_latencies(run)),
         settings={
