@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steptime.cli import run
+from steptime.cli.main import steptime
 from steptime.cli.plan import plan_to_run
 from steptime.cli.run_options import run_options
 from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Allocation, Budget, Case, Record, Status, case_key
@@ -77,7 +78,7 @@ def record(case, site=""):
 def options_of(command):
     program, verb, *arguments = shlex.split(command)
     assert (program, verb) == ("steptime", "run")
-    return run_options(run.command.make_context("run", arguments))
+    return run_options(run.command.make_context("run", arguments, **steptime.context_settings))  # click keeps its help options
 
 
 def cases_of(command):
