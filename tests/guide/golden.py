@@ -3,7 +3,7 @@
 `python -m tests.guide.golden` writes them.
 
 golden.json: {"rows": index rows, "cases": [{"kind", "query", "expected"}]}; `kind` is query, facets, coverage,
-scaling or compare, `expected` the answer as `steptime.guide.query.results.plain` gives it, without the view.
+scaling or compare, `expected` the answer as `steptime.guide.query.results.plain` gives it, without the view, warnings as text.
 docs/guide-query.md is the definition.
 """
 
@@ -114,6 +114,7 @@ def _case(kind: str, query: str, answer: Any) -> dict[str, Any]:
     expected = plain(answer)
     if isinstance(expected, dict):
         expected.pop("view")
+        expected.update({"warnings": [w["text"] for w in expected["warnings"]]} if "warnings" in expected else {})
     return {"kind": kind, "query": View.parse(query).query(), "expected": expected}
 
 

@@ -9,6 +9,10 @@ from steptime.guide.view.view import View
 from tests.guide.conftest import everything, run
 
 
+def texts(answer):
+    return [warning.text for warning in answer.warnings]
+
+
 def values(result, series=""):
     return {p.x: p.value for p in result.points if p.series == series}
 
@@ -41,7 +45,7 @@ def test_a_mean_over_configurations_has_no_interval_and_says_what_it_mixes(guide
     assert point.value == pytest.approx((110 + 300) / 2), "each configuration counts once, however often it was run"
     assert (point.low, point.high) == (None, None)
     assert point.mixes == {"framework": 2}
-    assert result.warnings == ("a point averages up to 2 frameworks; filter or group by them to compare like with like",)
+    assert texts(result) == ["a point averages up to 2 frameworks; filter or group by them to compare like with like"]
     assert guide.answer(View.of(x="model", group="framework")).warnings == ()
 
 
@@ -70,7 +74,7 @@ def test_contended_runs_are_left_out_and_counted_unless_they_are_asked_for(guide
     assert values(result) == {"b": None, "resnet50": 100.0}
     assert result.contended == 2
     assert [p.status for p in result.points] == ["contended", "ok"]
-    assert "2 contended runs are left out" in result.warnings[0]
+    assert "2 contended runs are left out" in texts(result)[0]
     for agg, expected in (("best", 900.0), ("mean", 500.0), ("median", 500.0)):
         (_, point) = guide.answer(View.of(x="model", contended=True, agg=agg)).points
         assert (point.value, point.configurations, point.runs) == (expected, 1, 2)
@@ -140,7 +144,7 @@ def test_labels_are_dimensions_and_a_price_makes_a_cost(guide_of):
     assert values(result) == {"a, b": 50.0, "psc": 100.0}
     cost = guide.answer(View.of(x="label.site", y="cost_per_million"))
     assert values(cost) == {"a, b": None, "psc": pytest.approx(10.0)}
-    assert "1 point has no label price_per_hour" in cost.warnings[0]
+    assert "1 point has no label price_per_hour" in texts(cost)[0]
     assert guide.labels() == ["label.price_per_hour", "label.site"]
 
 
@@ -148,7 +152,7 @@ def test_speedup_needs_a_run_on_one_device(guide_of):
     guide = guide_of(*(run(100 * n**0.5, devices=n, model="a") for n in (1, 4)), run(500.0, devices=4, model="b"))
     speedup = guide.answer(View.of(x="model", y="speedup", filters={"replicas": 4}))
     assert values(speedup) == {"a": pytest.approx(2.0), "b": None}
-    assert "1 point has no run on one device" in speedup.warnings[0]
+    assert "1 point has no run on one device" in texts(speedup)[0]
     efficiency = guide.answer(View.of(x="model", y="efficiency", filters={"replicas": 4}))
     assert values(efficiency)["a"] == pytest.approx(0.5)
     (a, _) = efficiency.points
@@ -232,7 +236,7 @@ def test_scaling_has_an_ideal_line_only_where_there_is_a_run_on_one_device(guide
     assert [(p.throughput, p.ideal, p.speedup, p.status) for p in b.points] == [
         (200.0, None, None, "ok"), (400.0, None, None, "ok"), (None, None, None, "out_of_memory"),
     ]  # fmt: skip
-    assert found.warnings == ("1 line has no run on one device, so no speed-up, no efficiency and no ideal line",)
+    assert texts(found) == ["1 line has no run on one device, so no speed-up, no efficiency and no ideal line"]
     (hidden, _) = guide.answer(View.of(kind="scaling", filters={"replicas": "2..4"})).lines
     assert [p.devices for p in hidden.points] == [2, 4]
     assert hidden.base == 100.0

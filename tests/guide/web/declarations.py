@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from steptime.guide.kinds.base import names
-from steptime.guide.query import differing, results
+from steptime.guide.query import differing, results, warning_codes
 from steptime.guide.view.dimensions import Dimension, Measure
 from steptime.guide.view.view import Series, View
 from steptime.guide.web import assets
@@ -25,7 +25,7 @@ SCALARS = {str: "string", int: "number", float: "number", bool: "boolean", type(
 
 def declared() -> list[type]:
     """Those of all answers: what kinds share, and what each has of its own."""
-    modules = [results, differing, *(importlib.import_module(f"steptime.guide.kinds.{name}") for name in names())]
+    modules = [results, differing, warning_codes, *(importlib.import_module(f"steptime.guide.kinds.{name}") for name in names())]
     own = {c for module in modules for c in vars(module).values() if getattr(c, "__module__", "") == module.__name__}
     answers = {c for c in own if isinstance(c, type) and is_dataclass(c)}
     return sorted({Series, View, Dimension, Measure, *answers}, key=lambda c: c.__name__)

@@ -10,8 +10,19 @@ from steptime.guide.charts.theme import status_label
 from steptime.guide.query.results import Result
 from steptime.guide.query.warnings import MOST_FACETS, drawn
 from steptime.guide.view.dimensions import dimension, measure
+from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
 
+TEXTS = {
+    "title": Text("{measure} by {x}"),
+    "title_of_groups": Text("{measure} by {x}, per {groups}"),
+    "relative": Text("relative to {baseline} = 1"),
+    "better": Text("{better} is better"),
+    "best": Text("best run of each"),
+    "agg": Text("{agg} of each"),
+    "runs": Text("{n:,} runs", "{n} run"),
+    "intervals": Text("95% intervals"),
+}
 GEOMETRIC_MEAN = "geometric mean"
 UNKNOWN = "unknown"
 MOST_BARS, MOST_WORDS, MOST_TICKS = 120, 60, 12
@@ -46,21 +57,21 @@ def legend_columns(width: int, names: Sequence[str]) -> int:
 
 
 def heading(view: View) -> str:
-    label = measure(view.y).label
-    per = "" if view.series or not view.group else f", per {' and '.join(dimension(g).label for g in view.group)}"
-    return f"{label[0].upper()}{label[1:]} by {dimension(view.x).label}{per}"
+    groups = [] if view.series else [dimension(name).label for name in view.group]
+    label, text = measure(view.y).label, TEXTS["title_of_groups" if groups else "title"]
+    return text(measure=f"{label[0].upper()}{label[1:]}", x=dimension(view.x).label, groups=" and ".join(groups))
 
 
 def subtitle(result: Result) -> str:
     """What the figures are."""
     view, of = result.view, measure(result.view.y)
-    runs = f"{result.runs:,} run{'' if result.runs == 1 else 's'}"
+    better = TEXTS["better"](better=of.better)
     if view.baseline:
-        parts = [f"relative to {view.baseline} = 1", f"{of.better} is better", runs]
+        parts = [TEXTS["relative"](baseline=view.baseline), better]
     else:
-        parts = [of.unit if of.form == "number" else "", f"{of.better} is better"]
-        parts += ["best run of each" if view.agg == "best" else f"{view.agg} of each", runs]
-    return " · ".join(filter(None, [*parts, "95% intervals" if any(p.low is not None for p in result.points) else ""]))
+        parts = [of.unit if of.form == "number" else "", better, TEXTS["best" if view.agg == "best" else "agg"](agg=view.agg)]
+    intervals = TEXTS["intervals"]() if any(p.low is not None for p in result.points) else ""
+    return " · ".join(filter(None, [*parts, TEXTS["runs"](n=result.runs), intervals]))
 
 
 def filters_text(view: View) -> str:

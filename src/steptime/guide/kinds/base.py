@@ -17,6 +17,7 @@ from steptime.core.errors import UnknownName
 from steptime.guide.charts.spec_template import Spec, fill
 from steptime.guide.charts.theme import theme_values
 from steptime.guide.query.results import plain
+from steptime.guide.view.texts import Text
 
 if TYPE_CHECKING:
     from steptime.guide.engine import Guide
@@ -39,6 +40,8 @@ class Kind(ABC, Generic[A]):
     """the files that an answer can be saved as"""
     columns: tuple[str, ...] = ()
     """of the table that an answer can be printed and saved as"""
+    texts: Mapping[str, Text] = {}
+    """its sentences that the script for reports writes too"""
     page_draws = False
     """whether the page shows the chart; else it shows a table of its own"""
 

@@ -22,6 +22,7 @@ class ChartKind(Kind[Result]):
         "x", "y", "group", "facet", "agg", "scaling", "log", "baseline", "range", "contended", "series",
     )  # fmt: skip
     columns = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended")
+    texts = chart_values.TEXTS
     page_draws = True
 
     def answer(self, guide: Guide, view: View) -> Result:

@@ -20,7 +20,9 @@ from steptime.guide.query.differing import Differing, between_groups, between_re
 from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.results import plain
 from steptime.guide.query.runs import record, unknown_run
+from steptime.guide.query.warning_codes import ChartWarning, WarningCode, warning
 from steptime.guide.view.dimensions import NOT_RUN, STORED_MEASURES, Measure, measure
+from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
 from steptime.store.columns import CONFIGURING
 from steptime.store.snapshot import Snapshot
@@ -33,6 +35,23 @@ TELLING = ("model", "phase", "software", "precision", "replica_batch", "replicas
 """what runs are called by, as far as it tells them apart"""
 WIDE = 4
 """ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
+TEXTS = {
+    "title": Text("Compared with {base}"),
+    "subtitle": Text("dots: ratio · lines: its 95% interval"),
+    "x_title": Text("{measure} relative to {base}"),
+    "more": Text("{name} has {figure}% more {measure} than {base}"),
+    "less": Text("{name} has {figure}% less {measure} than {base}"),
+    "times": Text("{name} has {figure} times the {measure} of {base}"),
+    "interval": Text("{verdict}: {difference} (95% interval of the ratio {low} to {high})"),
+    "no_interval": Text("{verdict}: {difference}; there is no interval to judge it by"),
+    "nothing_shared": Text("{name}: nothing to compare: they have no configuration in common"),
+    "no_figure": Text("{name}: no figure"),
+    "runs": Text(
+        "at least {n} runs on each side: the interval covers what differs from run to run",
+        "single runs: the interval covers the steps of a run, not what differs from run to run",
+    ),
+    "configurations": Text("{n} configurations that both have; {basis}"),
+}
 WORDS = {
     ("more", "higher"): "faster",
     ("less", "higher"): "slower",
@@ -78,7 +97,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     """one for each side after the first"""
     differing: tuple[Differing, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ChartWarning, ...] = ()
 
 
 @dataclass
@@ -183,8 +202,8 @@ def _side(group: Group) -> Side:
 def _difference(first: Group, other: Group, of: Measure, margin: float) -> Difference:
     pairs = list(_pairs(first, other))
     if not pairs:
-        words = "nothing to compare: they have no configuration in common" if first.rows and other.rows else "no figure"
-        return Difference(other.name, None, None, None, "no figure", f"{other.name}: {words}", "")
+        words = TEXTS["nothing_shared" if first.rows and other.rows else "no_figure"](name=other.name)
+        return Difference(other.name, None, None, None, "no figure", words, "")
     found = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
     judged = comparison.verdict(found, margin)
     judged = WORDS.get((judged, of.better), judged)
@@ -219,40 +238,32 @@ def _by(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[tuple[Any,
     return found
 
 
-def percent(factor: float) -> str:
-    change = 100 * (factor - 1)
-    return f"{factor:.3g} times" if factor >= 2 else f"{abs(change):.2g}% {'more' if change >= 0 else 'less'}"
-
-
 def _words(other: Group, first: Group, found: comparison.Ratio, judged: str, of: Measure) -> str:
-    label = of.label
-    said = (
-        f"{other.name} has {percent(found.value)} {label} than {first.name}"
-        if found.value < 2
-        else (f"{other.name} has {found.value:.3g} times the {label} of {first.name}")
-    )
+    change = 100 * (found.value - 1)
+    text = "times" if found.value >= 2 else "more" if change >= 0 else "less"
+    figure = f"{found.value:.3g}" if text == "times" else f"{abs(change):.2g}"
+    difference = TEXTS[text](name=other.name, figure=figure, measure=of.label, base=first.name)
     if found.low is None or found.high is None:
-        return f"{judged}: {said}; there is no interval to judge it by"
-    return f"{judged}: {said} (95% interval of the ratio {found.low:.4g} to {found.high:.4g})"
+        return TEXTS["no_interval"](verdict=judged, difference=difference)
+    return TEXTS["interval"](verdict=judged, difference=difference, low=f"{found.low:.4g}", high=f"{found.high:.4g}")
 
 
 def _basis(pairs: Sequence[tuple[list[Any], list[Any]]]) -> str:
     fewest = min(len(side) for pair in pairs for side in pair)
-    many = f"{len(pairs)} configurations that both have; " if len(pairs) > 1 else ""
-    if fewest == 1:
-        return f"{many}single runs: the interval covers the steps of a run, not what differs from run to run"
-    return f"{many}at least {fewest} runs on each side: the interval covers what differs from run to run"
+    basis = TEXTS["runs"](n=fewest)
+    return TEXTS["configurations"](n=len(pairs), basis=basis) if len(pairs) > 1 else basis
 
 
-def _warnings(view: View, groups: Sequence[Group]) -> Iterable[str]:
+def _warnings(view: View, groups: Sequence[Group]) -> Iterable[ChartWarning]:
     for group in groups:
         if view.runs and any(row["verdict"] == "contended" for row in group.rows):
-            yield f"{group.name} was contended: something else used the machine"
+            yield warning(WarningCode.SIDE_CONTENDED, name=group.name)
         if group.configurations > 1:
-            yield f"{group.name} has {group.configurations} configurations; only those that both sides have are compared"
+            yield warning(WarningCode.SIDE_CONFIGURATIONS, name=group.name, n=group.configurations)
 
 
 class CompareKind(Kind[Comparison]):
+    texts = TEXTS
     parameters = ("y", "scaling", "contended", "series", "run")
     suffixes = (*CHARTS, "json")
     columns = ("name", "ratio", "low", "high", "verdict")
@@ -261,10 +272,10 @@ class CompareKind(Kind[Comparison]):
         return compare(guide, view)
 
     def title(self, answer: Comparison) -> str:
-        return f"Compared with {answer.sides[0].name}"
+        return TEXTS["title"](base=answer.sides[0].name)
 
     def subtitle(self, answer: Comparison) -> str:
-        return "dots: ratio · lines: its 95% interval"
+        return TEXTS["subtitle"]()
 
     def items(self, answer: Comparison) -> Sequence[Difference]:
         return answer.differences
@@ -297,7 +308,7 @@ class CompareKind(Kind[Comparison]):
         return {
             "wide": max(ratios) > WIDE * min(ratios),
             "rows": rows, "present": list(dict.fromkeys(row["verdict"] for row in rows)), "ends": any(row["low"] for row in rows),
-            "x_title": f"{measure(answer.view.y).label} relative to {answer.sides[0].name}",
+            "x_title": TEXTS["x_title"](measure=measure(answer.view.y).label, base=answer.sides[0].name),
             "heading": self.title(answer), "subtitle": [self.subtitle(answer)],
         }  # fmt: skip
 

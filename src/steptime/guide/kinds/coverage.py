@@ -17,6 +17,7 @@ from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
 from steptime.guide.query.points import UNKNOWN, main_status
 from steptime.guide.query.results import plain
 from steptime.guide.view.dimensions import NOT_RUN, dimension, in_order
+from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
 from steptime.store.columns import STATUSES
 from steptime.store.snapshot import Snapshot
@@ -85,6 +86,7 @@ def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
 
 
 class CoverageKind(Kind[Coverage]):
+    texts = {"title": Text("Coverage"), "subtitle": Text("{ok} of {total} combinations are measured · figures: runs")}
     parameters = ("x", "group", "scaling", "range")
     columns = ("row", "x", "status", "runs")
 
@@ -92,10 +94,10 @@ class CoverageKind(Kind[Coverage]):
         return coverage(guide.snapshot, view)
 
     def title(self, answer: Coverage) -> str:
-        return "Coverage"
+        return self.texts["title"]()
 
     def subtitle(self, answer: Coverage) -> str:
-        return f"{answer.counts.get('ok', 0)} of {len(answer.cells)} combinations are measured · figures: runs"
+        return self.texts["subtitle"](ok=answer.counts.get("ok", 0), total=len(answer.cells))
 
     def items(self, answer: Coverage) -> Sequence[Cell]:
         return answer.cells

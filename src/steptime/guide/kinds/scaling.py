@@ -18,9 +18,10 @@ from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.points import UNKNOWN, main_status
 from steptime.guide.query.relative import ratio
 from steptime.guide.query.results import Point, plain
-from steptime.guide.query.warnings import counted, left_out
+from steptime.guide.query.warning_codes import ChartWarning, WarningCode, warning
 from steptime.guide.view.dimensions import dimension, in_order
 from steptime.guide.view.notation import Filters
+from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
 from steptime.store.snapshot import Snapshot
 
@@ -63,7 +64,7 @@ class ScalingLine:
 class Scaling:
     view: View
     lines: tuple[ScalingLine, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ChartWarning, ...] = ()
     contended: int = 0
 
 
@@ -186,19 +187,24 @@ def _point(line: Line, devices: int, base: Any) -> ScalingPoint:
     return ScalingPoint(devices, value, low, high, base[0] * devices if base else None, **relative, runs=runs)
 
 
-def _warnings(lines: list[ScalingLine], total: int, contended: int) -> list[str]:
-    warnings = []
+def _warnings(lines: list[ScalingLine], total: int, contended: int) -> list[ChartWarning]:
     alone = sum(line.base is None for line in lines)
-    if alone:
-        warnings.append(f"{counted(alone, 'line', 'have')} no run on one device, so no speed-up, no efficiency and no ideal line")
-    if total > len(lines):
-        warnings.append(f"{total - len(lines)} of {total} lines are not shown; filter to choose")
-    if contended:
-        warnings.append(left_out(contended))
-    return warnings
+    warnings = [
+        alone and warning(WarningCode.LINES_WITHOUT_SINGLE_DEVICE, n=alone),
+        total > len(lines) and warning(WarningCode.LINES_CUT, n=total - len(lines), total=total),
+        contended and warning(WarningCode.CONTENDED, n=contended),
+    ]
+    return [w for w in warnings if w]
 
 
 class ScalingKind(Kind[Scaling]):
+    texts = {
+        "title": Text("{scaling} scaling"),
+        "weak": Text("each device keeps its batch"),
+        "strong": Text("all devices share one batch"),
+        "ideal": Text("dashed: perfect scaling"),
+        "intervals": Text("95% intervals"),
+    }
     parameters = ("group", "agg", "scaling", "log", "contended", "series")
     fixed = {"x": "replicas"}
     columns = ("series", "batch", "devices", "throughput", "low", "high", "ideal", "speedup", "efficiency", "runs", "status")
@@ -208,13 +214,14 @@ class ScalingKind(Kind[Scaling]):
         return scaling(guide.snapshot, view)
 
     def title(self, answer: Scaling) -> str:
-        return f"{answer.view.scaling.capitalize()} scaling"
+        return self.texts["title"](scaling=answer.view.scaling.capitalize())
 
     def subtitle(self, answer: Scaling) -> str:
         points = [point for line in answer.lines for point in line.points]
-        text = "each device keeps its batch" if answer.view.scaling == "weak" else "all devices share one batch"
-        text += " · dashed: perfect scaling" if any(p.ideal is not None for p in points) else ""
-        return text + (" · 95% intervals" if any(p.low is not None for p in points) else "")
+        parts = [answer.view.scaling]
+        parts += ["ideal"] if any(p.ideal is not None for p in points) else []
+        parts += ["intervals"] if any(p.low is not None for p in points) else []
+        return " · ".join(self.texts[part]() for part in parts)
 
     def items(self, answer: Scaling) -> Sequence[ScalingLine]:
         return answer.lines

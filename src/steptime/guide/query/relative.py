@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from steptime.core.errors import UnknownName
 from steptime.guide.query.results import Mean, Point, Result
-from steptime.guide.query.warnings import counted
+from steptime.guide.query.warning_codes import WarningCode, warning
 
 
 def ratio(point: Point, base: Point) -> tuple[float, float | None, float | None]:
@@ -49,12 +49,12 @@ def relative(result: Result) -> Result:
         else:
             value, low, high = ratio(point, base)
             points.append(replace(point, value=value, low=low, high=high))
-    words = f"{counted(missing, 'point', 'are')} not shown relative to {name}: it has no figure there"
+    left_out = [warning(WarningCode.NO_BASELINE, n=missing, baseline=name)] if missing else []
     return replace(
         result,
         points=tuple(points),
         means=_means(points, bases, result) if by_series else (),
-        warnings=(*result.warnings, *([words] if missing else [])),
+        warnings=(*result.warnings, *left_out),
     )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from steptime.guide.query.warning_codes import ChartWarning
 from steptime.guide.view.notation import Filters
 from steptime.guide.view.view import View
 
@@ -60,7 +61,7 @@ class Result:
     points: tuple[Point, ...]
     """by facet, series, x, in those orders"""
     means: tuple[Mean, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ChartWarning, ...] = ()
     runs: int = 0
     contended: int = 0
     """runs left out because they were contended"""

@@ -1,10 +1,11 @@
-"""What a reader should know before believing a chart, in words."""
+"""Which warnings the explorer's chart needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from steptime.guide.query.results import Result
+from steptime.guide.query.warning_codes import MIXED_VERBS, ChartWarning, WarningCode, warning
 from steptime.guide.view.dimensions import PRICE_LABEL, dimension, measure
 
 MOST_FACETS = 24
@@ -26,12 +27,6 @@ def listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def counted(count: int, noun: str, verb: str) -> str:
-    """'1 point has', '2 points have'."""
-    single = {"have": "has", "are": "is"}[verb]
-    return f"{count} {noun} {single}" if count == 1 else f"{count} {noun}s {verb}"
-
-
 def drawn(result: Result) -> tuple[str, ...]:
     """The values of x in the chart: all, or of a great many names those with the most runs. Who chose a range gets all of it."""
     if dimension(result.view.x).kind != "text" or result.view.range or len(result.xs) <= MOST_NAMES:
@@ -43,33 +38,29 @@ def drawn(result: Result) -> tuple[str, ...]:
     return tuple(x for x in result.xs if x in kept)
 
 
-def left_out(contended: int) -> str:
-    return f"{counted(contended, 'contended run', 'are')} left out; include {'it' if contended == 1 else 'them'} with contended=1"
-
-
-def warnings_of(result: Result, missing: int) -> Iterator[str]:
+def warnings_of(result: Result, missing: int) -> Iterator[ChartWarning]:
     view, points = result.view, result.points
     mixed: dict[str, int] = {}
     for point in points:
         for name, count in point.mixes.items():
             mixed[name] = max(mixed.get(name, 0), count)
     if mixed:
-        parts = [f"{count} {plural(name)}" for name, count in mixed.items()]
-        verb = "averages" if view.agg == "mean" else "is the median over" if view.agg == "median" else f"is the {view.agg} of"
-        yield f"a point {verb} up to {listed(parts)}; filter or group by them to compare like with like"
+        verb = MIXED_VERBS.get(view.agg, MIXED_VERBS[""])(agg=view.agg)
+        yield warning(WarningCode.MIXED, verb=verb, values=listed([f"{count} {plural(name)}" for name, count in mixed.items()]))
     if result.contended:
-        yield left_out(result.contended)
+        yield warning(WarningCode.CONTENDED, n=result.contended)
     if len(result.facets) > MOST_FACETS:
-        yield f"the first {MOST_FACETS} of {len(result.facets)} small charts are drawn; filter to choose"
+        yield warning(WarningCode.FACETS_CUT, most=MOST_FACETS, total=len(result.facets))
     if len(drawn(result)) < len(result.xs):
-        names = f"{MOST_NAMES} of {len(result.xs)} {plural(view.x)}"
-        yield f"{names} are drawn, those with the most runs; filter to choose, the table has all"
+        yield warning(WarningCode.NAMES_CUT, most=MOST_NAMES, total=len(result.xs), names=plural(view.x))
     if missing:
-        yield f"{counted(missing, 'point', 'are')} not shown: the runs do not say the {dimension(view.x).label}"
+        yield warning(WarningCode.UNKNOWN_X, n=missing, dimension=dimension(view.x).label)
     without = sum(p.status == "no figure" for p in points)
-    if without and view.y in ("speedup", "efficiency"):
-        yield f"{counted(without, 'point', 'have')} no run on one device to be measured against, so no {measure(view.y).label}"
-    elif without and view.y == "cost_per_million":
-        yield f"{counted(without, 'point', 'have')} no label {PRICE_LABEL}, so no cost"
-    elif without:
-        yield f"{counted(without, 'point', 'have')} no {measure(view.y).label}"
+    if without:
+        yield warning(_cause(view.y), n=without, measure=measure(view.y).label, label=PRICE_LABEL)
+
+
+def _cause(measure: str) -> WarningCode:
+    """Why points have no figure of a measure."""
+    causes = {"cost_per_million": WarningCode.NO_PRICE}
+    return causes.get(measure, WarningCode.NO_SINGLE_DEVICE if measure in ("speedup", "efficiency") else WarningCode.NO_MEASURE)

@@ -38,7 +38,7 @@ class Drawn:
 
     @property
     def warnings(self) -> Sequence[str]:
-        return getattr(self.answer, "warnings", ())
+        return [warning.text for warning in getattr(self.answer, "warnings", ())]
 
     def spec(self, theme: str = "light") -> dict[str, Any]:
         """As Vega-Lite."""

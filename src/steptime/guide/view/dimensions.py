@@ -34,10 +34,6 @@ class Dimension:
     configures: bool = True
     """whether two runs that differ in it are different configurations, rather than the same one run twice"""
 
-    @property
-    def is_label(self) -> bool:
-        return self.name.startswith(LABEL_PREFIX)
-
 
 @dataclass(frozen=True)
 class Measure:

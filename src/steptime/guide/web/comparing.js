@@ -7,8 +7,10 @@ import { narrowed } from "./query.js";
 import { groupRows, mean } from "./reduce.js";
 import { passes, valueOf } from "./rows.js";
 import { studentQuantile } from "./student.js";
+import { sayText, warning } from "./texts.js";
 
 const MANY = 1e6;
+const TEXTS = FACTS.kinds.compare.texts;
 
 /** @type {(rows: Row[], view: View) => Comparison} */
 export function compareSides(rows, view) {
@@ -122,8 +124,8 @@ function differenceOf(first, other, of) {
   const pairs = pairsOf(first, other);
   if (!pairs.length) {
     const both = first.rows.length && other.rows.length;
-    const words = both ? "nothing to compare: they have no configuration in common" : "no figure";
-    return { name, ratio: null, low: null, high: null, verdict: "no figure", words: `${name}: ${words}`, basis: "" };
+    const words = sayText(TEXTS[both ? "nothing_shared" : "no_figure"], { name });
+    return { name, ratio: null, low: null, high: null, verdict: "no figure", words, basis: "" };
   }
   const ratio = ratioOf(pairs);
   const change = verdictOf(ratio);
@@ -138,21 +140,18 @@ const short = (value, digits) => String(Number(value.toPrecision(digits)));
 /** @type {(name: string, base: string, ratio: Estimated & { value: number }, verdict: string, of: Measure) => string} */
 function wordsFor(name, base, { value, low, high }, verdict, of) {
   const change = 100 * (value - 1);
-  const words =
-    value < 2
-      ? `${name} has ${short(Math.abs(change), 2)}% ${change >= 0 ? "more" : "less"} ${of.label} than ${base}`
-      : `${name} has ${short(value, 3)} times the ${of.label} of ${base}`;
-  if (low === null || high === null) return `${verdict}: ${words}; there is no interval to judge it by`;
-  return `${verdict}: ${words} (95% interval of the ratio ${short(low, 4)} to ${short(high, 4)})`;
+  const text = value >= 2 ? "times" : change >= 0 ? "more" : "less";
+  const figure = text === "times" ? short(value, 3) : short(Math.abs(change), 2);
+  const difference = sayText(TEXTS[text], { name, figure, measure: of.label, base });
+  if (low === null || high === null) return sayText(TEXTS.no_interval, { verdict, difference });
+  return sayText(TEXTS.interval, { verdict, difference, low: short(low, 4), high: short(high, 4) });
 }
 
 /** @type {(pairs: ComparedRun[][][]) => string} */
 function basisOf(pairs) {
   const fewest = Math.min(...pairs.flat().map((side) => side.length));
-  const many = pairs.length > 1 ? `${pairs.length} configurations that both have; ` : "";
-  return fewest === 1
-    ? `${many}single runs: the interval covers the steps of a run, not what differs from run to run`
-    : `${many}at least ${fewest} runs on each side: the interval covers what differs from run to run`;
+  const basis = sayText(TEXTS.runs, { n: fewest });
+  return pairs.length > 1 ? sayText(TEXTS.configurations, { n: pairs.length, basis }) : basis;
 }
 
 // Dimensions whose values are not the same on all sides.
@@ -171,11 +170,11 @@ function betweenGroups(groups) {
   });
 }
 
-/** @type {(group: ComparedGroup, view: View) => string[]} */
+/** @type {(group: ComparedGroup, view: View) => ChartWarning[]} */
 function groupWarnings({ name, rows, configurations }, view) {
   const contended = view.runs.length && rows.some((r) => r.row.verdict === "contended");
   return [
-    ...(contended ? [`${name} was contended: something else used the machine`] : []),
-    ...(configurations > 1 ? [`${name} has ${configurations} configurations; only those that both sides have are compared`] : []),
-  ];
+    contended ? warning("side_contended", { name }) : [],
+    configurations > 1 ? warning("side_configurations", { name, n: configurations }) : [],
+  ].flat();
 }

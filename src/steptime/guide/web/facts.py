@@ -9,7 +9,7 @@ from steptime.analysis.comparison import MARGIN
 from steptime.core.schema import FAILURES
 from steptime.guide.kinds import compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
-from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warnings
+from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warning_codes, warnings
 from steptime.guide.view import view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
@@ -22,6 +22,7 @@ def _kind(of: Kind[Any]) -> dict[str, Any]:
         "suffixes": of.suffixes,
         "columns": of.columns,
         "page_draws": of.page_draws,
+        "texts": {name: asdict(text) for name, text in of.texts.items()},
     }
 
 
@@ -61,6 +62,8 @@ def facts() -> dict[str, Any]:
         "kinds": {name: _kind(kind(name)) for name in names()},
         "verdicts": {f"{change} {better}": word for (change, better), word in compare.WORDS.items()},
         "plurals": warnings.PLURALS,
+        "warnings": {code: asdict(text) for code, text in warning_codes.TEXTS.items()},
+        "mixed_verbs": {agg: asdict(text) for agg, text in warning_codes.MIXED_VERBS.items()},
         "nothing": filter_sql.NOTHING,
         "margin": MARGIN,
         "limits": {

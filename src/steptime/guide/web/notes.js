@@ -1,5 +1,13 @@
 // What a reader should know before believing a chart, below it.
 
-import { count } from "./format.js";
+import { h, icon } from "./dom.js";
+import { sentence } from "./format.js";
 
-export const disturbedWords = (n) => `${count(n, "run")} left out because something else disturbed ${n === 1 ? "it" : "them"}`;
+// Contended runs can be included at once, so that warning comes with a button.
+/** @type {(app: any, warning: ChartWarning, details?: string) => HTMLElement} */
+export function warningNote(app, { code, text }, details = "") {
+  const include =
+    code === "contended" && h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them");
+  const look = include ? "info" : "warn";
+  return h("div", { class: `note ${look}` }, icon(look), h("span", null, `${sentence(text)}${details}.`), include);
+}

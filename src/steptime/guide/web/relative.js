@@ -1,6 +1,6 @@
 // Baseline-relative mode: every value as a multiple of the baseline's, and geometric means; as guide/query/relative.py.
 
-import { countedWords } from "./warnings.js";
+import { warning } from "./texts.js";
 
 /** @type {(result: Result) => Result} */
 export function relative(result) {
@@ -22,12 +22,11 @@ export function relative(result) {
     missing++;
     return { ...p, value: null, low: null, high: null, status: "no baseline" };
   });
-  const words = `${countedWords(missing, "point", "are")} not shown relative to ${name}: it has no figure there`;
   return {
     ...result,
     points,
     means: bySeries ? geometricMeans(points, [...bases.values()], result) : [],
-    warnings: missing ? [...result.warnings, words] : result.warnings,
+    warnings: [...result.warnings, ...(missing ? [warning("no_baseline", { n: missing, baseline: name })] : [])],
   };
 }
 

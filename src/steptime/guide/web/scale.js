@@ -7,7 +7,7 @@ import { linesOf, mostTelling } from "./query.js";
 import { reduceRuns } from "./reduce.js";
 import { quotient } from "./relative.js";
 import { passes, resolvedName, valueOf } from "./rows.js";
-import { countedWords, leftOut } from "./warnings.js";
+import { warning } from "./texts.js";
 
 /** @type {(rows: Row[], view: View) => Scaling} */
 export function scaleRows(rows, view) {
@@ -129,12 +129,12 @@ function scaledPoint(line, devices, base) {
   };
 }
 
-/** @type {(made: ScalingLine[], total: number, contended: number) => string[]} */
+/** @type {(made: ScalingLine[], total: number, contended: number) => ChartWarning[]} */
 function scalingWarnings(made, total, contended) {
   const alone = made.filter((l) => l.base === null).length;
   return [
-    alone && `${countedWords(alone, "line", "have")} no run on one device, so no speed-up, no efficiency and no ideal line`,
-    total > made.length && `${total - made.length} of ${total} lines are not shown; filter to choose`,
-    contended && leftOut(contended),
-  ].filter((words) => typeof words === "string");
+    alone ? warning("lines_without_single_device", { n: alone }) : [],
+    total > made.length ? warning("lines_cut", { n: total - made.length, total }) : [],
+    contended ? warning("contended", { n: contended }) : [],
+  ].flat();
 }

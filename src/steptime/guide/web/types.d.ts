@@ -137,6 +137,12 @@ interface Answered<A> {
   spec?: Spec;
 }
 
+/** guide/view/texts.py: {fields}, and another sentence where n is 1. */
+interface TextTemplate {
+  many: string;
+  one: string;
+}
+
 /** A tab of the bar at the top, in the order of places; `target` changes the view that it leads to. */
 interface Tab {
   label: string;

@@ -1,8 +1,9 @@
-// What a reader should know before believing a chart, in words; the same as guide/query/warnings.py.
+// Which warnings the explorer's chart needs; the same as guide/query/warnings.py.
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
 import { TEMPLATES } from "./templates.js";
+import { sayText, warning } from "./texts.js";
 
 /** @type {(parts: string[]) => string} */
 const listed = (parts) => (parts.length === 1 ? parts[0] : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
@@ -13,16 +14,7 @@ function plural(name) {
   return /** @type {Record<string, string>} */ (FACTS.plurals)[label] ?? `${label}s`;
 }
 
-// '1 point has', '2 points have'.
-/** @type {(n: number, noun: string, verb: "have" | "are") => string} */
-export const countedWords = (n, noun, verb) =>
-  n === 1 ? `${n} ${noun} ${{ have: "has", are: "is" }[verb]}` : `${n} ${noun}s ${verb}`;
-
-/** @type {(n: number) => string} */
-export const leftOut = (n) =>
-  `${countedWords(n, "contended run", "are")} left out; include ${n === 1 ? "it" : "them"} with contended=1`;
-
-// The values of x in the chart: all, or of a great many names those with the most runs. Who chose a range gets all of it.
+// The values of x in the chart: all, or of a great many names those with the most runs. A chosen range is drawn in full.
 /** @type {(result: Result) => string[]} */
 export function drawnXs({ view, xs, points }) {
   const most = TEMPLATES.limits.names;
@@ -33,36 +25,36 @@ export function drawnXs({ view, xs, points }) {
   return xs.filter((x) => kept.has(x));
 }
 
-/** @type {(result: Result, missing: number) => string[]} */
+/** @type {(result: Result, missing: number) => ChartWarning[]} */
 export function warningsOf(result, missing) {
   const { view, points, xs, facets } = result;
-  /** @type {string[]} */
-  const warnings = [];
   /** @type {Record<string, number>} */
   const mixed = {};
   for (const p of points) for (const [name, n] of Object.entries(p.mixes)) mixed[name] = Math.max(mixed[name] ?? 0, n);
-  if (Object.keys(mixed).length) {
-    const verb = view.agg === "mean" ? "averages" : view.agg === "median" ? "is the median over" : `is the ${view.agg} of`;
-    const many = listed(Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`));
-    warnings.push(`a point ${verb} up to ${many}; filter or group by them to compare like with like`);
-  }
-  if (result.contended) warnings.push(leftOut(result.contended));
+  const values = Object.entries(mixed).map(([name, n]) => `${n} ${plural(name)}`);
   const most = FACTS.limits.facets;
-  if (facets.length > most) warnings.push(`the first ${most} of ${facets.length} small charts are drawn; filter to choose`);
-  if (drawnXs(result).length < xs.length) {
-    const names = `${TEMPLATES.limits.names} of ${xs.length} ${plural(view.x)}`;
-    warnings.push(`${names} are drawn, those with the most runs; filter to choose, the table has all`);
-  }
-  const unplaced = `${countedWords(missing, "point", "are")} not shown: the runs do not say the ${dimensionNamed(view.x).label}`;
-  if (missing) warnings.push(unplaced);
   const without = points.filter((p) => p.status === "no figure").length;
-  if (without) warnings.push(`${countedWords(without, "point", "have")} ${lacking(view.y)}`);
-  return warnings;
+  const names = { most: TEMPLATES.limits.names, total: xs.length, names: plural(view.x) };
+  return [
+    values.length ? warning("mixed", { verb: mixedVerb(view.agg), values: listed(values) }) : [],
+    result.contended ? warning("contended", { n: result.contended }) : [],
+    facets.length > most ? warning("facets_cut", { most, total: facets.length }) : [],
+    drawnXs(result).length < xs.length ? warning("names_cut", names) : [],
+    missing ? warning("unknown_x", { n: missing, dimension: dimensionNamed(view.x).label }) : [],
+    without ? warning(causeOf(view.y), { n: without, measure: measureNamed(view.y).label, label: FACTS.price_label }) : [],
+  ].flat();
 }
 
-/** @type {(measure: string) => string} */
-function lacking(measure) {
-  const { label } = measureNamed(measure);
-  if (["speedup", "efficiency"].includes(measure)) return `no run on one device to be measured against, so no ${label}`;
-  return measure === "cost_per_million" ? `no label ${FACTS.price_label}, so no cost` : `no ${label}`;
+/** @type {(agg: string) => string} */
+function mixedVerb(agg) {
+  /** @type {Record<string, TextTemplate>} */
+  const verbs = FACTS.mixed_verbs;
+  return sayText(verbs[agg] ?? verbs[""], { agg });
+}
+
+// Why points have no figure of a measure.
+/** @type {(measure: string) => keyof typeof FACTS.warnings} */
+function causeOf(measure) {
+  if (["speedup", "efficiency"].includes(measure)) return "no_single_device";
+  return measure === "cost_per_million" ? "no_price" : "no_measure";
 }

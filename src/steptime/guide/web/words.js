@@ -1,21 +1,26 @@
 // What a chart is called and what its figures are; the same as in guide/charts/chart_values.py.
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";
-import { count, sentence } from "./format.js";
+import { FACTS } from "./facts.js";
+import { sentence } from "./format.js";
+import { sayText } from "./texts.js";
+
+const CHART = FACTS.kinds.chart.texts;
 
 /** @type {(view: View) => string} */
 export function headingOf(view) {
   const groups = view.series.length ? [] : view.group.map((g) => dimensionNamed(g).label);
-  const per = groups.length ? `, per ${groups.join(" and ")}` : "";
-  return sentence(`${measureNamed(view.y).label} by ${dimensionNamed(view.x).label}${per}`);
+  const [measure, x] = [sentence(measureNamed(view.y).label), dimensionNamed(view.x).label];
+  return sayText(groups.length ? CHART.title_of_groups : CHART.title, { measure, x, groups: groups.join(" and ") });
 }
 
 /** @type {(view: View, result: Result) => string} */
 export function subtitleOf(view, result) {
   const measure = measureNamed(view.y);
-  const [better, runs] = [`${measure.better} is better`, count(result.runs, "run")];
+  const better = sayText(CHART.better, measure);
   const parts = view.baseline
-    ? [`relative to ${view.baseline} = 1`, better, runs]
-    : [measure.form === "number" && measure.unit, better, view.agg === "best" ? "best run of each" : `${view.agg} of each`, runs];
-  return [...parts, result.points.some((p) => p.low !== null) && "95% intervals"].filter(Boolean).join(" · ");
+    ? [sayText(CHART.relative, view), better]
+    : [measure.form === "number" && measure.unit, better, sayText(view.agg === "best" ? CHART.best : CHART.agg, view)];
+  const intervals = result.points.some((p) => p.low !== null) && sayText(CHART.intervals);
+  return [...parts, sayText(CHART.runs, { n: result.runs }), intervals].filter(Boolean).join(" · ");
 }

@@ -6,7 +6,7 @@ import { labelOf, measureNamed } from "../dimensions.js";
 import { h, icon, replace } from "../dom.js";
 import { count, figure, sentence, statusWords, withUnit } from "../format.js";
 import { drillDown } from "../drill.js";
-import { disturbedWords } from "../notes.js";
+import { warningNote } from "../notes.js";
 import { queryRows } from "../query.js";
 import { groupRows } from "../reduce.js";
 import { dataTable } from "../table.js";
@@ -209,9 +209,9 @@ function notesOf(app, result) {
             .join(" · "),
         ),
       ),
-    result.warnings
-      .filter((words) => !/^\d+ contended runs? (is|are) left out/.test(words))
-      .map((words) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(words)))),
+    result.warnings.map((w) =>
+      warningNote(app, w, w.code === "contended" && disturbed ? `; ${count(disturbed, "point")} had no other` : ""),
+    ),
     [...byStatus].map(([status, list]) =>
       h(
         "div",
@@ -238,14 +238,6 @@ function notesOf(app, result) {
         ),
       ),
     ),
-    result.contended > 0 &&
-      h(
-        "div",
-        { class: "note info" },
-        icon("info"),
-        h("span", null, `${disturbedWords(result.contended)}${disturbed ? `; ${count(disturbed, "point")} had no other` : ""}.`),
-        h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
-      ),
   ];
 }
 

@@ -7,9 +7,13 @@ import { h, icon, replace, svg } from "../dom.js";
 import { measureNamed } from "../dimensions.js";
 import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords, when, withUnit } from "../format.js";
+import { warningNote } from "../notes.js";
 import { but } from "../state.js";
 import { TEMPLATES } from "../templates.js";
+import { sayText } from "../texts.js";
 import { distinct } from "../values.js";
+
+const COMPARE = FACTS.kinds.compare.texts;
 
 /** @type {ViewKind<Comparison>} */
 export const compareKind = {
@@ -22,8 +26,8 @@ export const compareKind = {
   page: comparePage,
   fetch: fetchComparison,
   answer: ({ rows }, view) => compareSides(rows, view),
-  title: ({ sides }) => `Compared with ${sides[0].name}`,
-  subtitle: () => "dots: ratio · lines: its 95% interval",
+  title: ({ sides }) => sayText(COMPARE.title, { base: sides[0].name }),
+  subtitle: () => sayText(COMPARE.subtitle),
   values: compareValues,
   size: () => ({ width: 460 }),
   rows: ({ differences }) => differences,
@@ -153,7 +157,7 @@ function body(app, c) {
             h("span", null, plainWords(app, d), d.basis ? h("span", { class: "muted" }, ` (${d.basis})`) : ""),
           ),
         ),
-        c.warnings.map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, w))),
+        c.warnings.map((w) => warningNote(app, w)),
       ),
     ),
     h(
@@ -266,9 +270,11 @@ function sideRow(app, side, difference, measure, low, high, i) {
   );
 }
 
+const withoutVerdict = ({ words, verdict }) => (words.startsWith(`${verdict}: `) ? words.slice(verdict.length + 2) : words);
+
 // The sentence without the verdict, which is a badge already, and with names in place of ids.
 function plainWords(app, d) {
-  return [...named.keys()].reduce((text, id) => text.replaceAll(id, nameOf(app, id)), d.words.replace(/^[a-z ]+: /, ""));
+  return [...named.keys()].reduce((text, id) => text.replaceAll(id, nameOf(app, id)), withoutVerdict(d));
 }
 
 // The interval of the ratio on a line, with 1 marked.
@@ -318,7 +324,7 @@ function compareValues(comparison) {
     rows,
     present: distinct(rows.map((r) => r.verdict)),
     ends: rows.some((r) => r.low),
-    x_title: `${measureNamed(comparison.view.y).label} relative to ${first}`,
+    x_title: sayText(COMPARE.x_title, { measure: measureNamed(comparison.view.y).label, base: first }),
     heading: compareKind.title(comparison),
     subtitle: [compareKind.subtitle(comparison)],
   };

@@ -10,15 +10,18 @@ import { mostTelling } from "../query.js";
 import { groupRows } from "../reduce.js";
 import { accepts, passes, valueOf } from "../rows.js";
 import { withFilter } from "../state.js";
+import { sayText } from "../texts.js";
 import { distinct, plainStatus, UNKNOWN_VALUE } from "../values.js";
+
+const COVERAGE = FACTS.kinds.coverage.texts;
 
 /** @type {ViewKind<Coverage>} */
 export const coverageKind = {
   tab: { label: "Coverage", place: 3 },
   page: coveragePage,
   answer: ({ rows }, view) => coverRows(rows, view),
-  title: () => "Coverage",
-  subtitle: ({ cells, counts }) => `${counts.ok ?? 0} of ${cells.length} combinations are measured · figures: runs`,
+  title: () => sayText(COVERAGE.title),
+  subtitle: ({ cells, counts }) => sayText(COVERAGE.subtitle, { ok: counts.ok ?? 0, total: cells.length }),
   values: coverageValues,
   size: () => ({}),
   rows: ({ cells }) => cells,

@@ -2,20 +2,23 @@
 
 import { chips, dimensionOptions, pick, segments } from "../ask.js";
 import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
-import { h, icon, replace } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords } from "../format.js";
-import { disturbedWords } from "../notes.js";
+import { warningNote } from "../notes.js";
 import { scaleRows } from "../scale.js";
 import { dataTable } from "../table.js";
+import { sayText } from "../texts.js";
 import { distinct, legendEntries, plainStatus } from "../values.js";
+
+const SCALING = FACTS.kinds.scaling.texts;
 
 /** @type {ViewKind<Scaling>} */
 export const scalingKind = {
   tab: { label: "Scaling", place: 2 },
   page: scalingPage,
   answer: ({ rows }, view) => scaleRows(rows, view),
-  title: ({ view }) => `${sentence(view.scaling)} scaling`,
+  title: ({ view }) => sayText(SCALING.title, { scaling: sentence(view.scaling) }),
   subtitle: scalingSubtitle,
   values: scalingValues,
   size: ({ lines }) => ({ width: 320, height: 280, columns: 3, entries: legendEntries(1000, lines.map(lineName)) }),
@@ -63,7 +66,7 @@ function sentenceBar(app) {
       (scaling) => app.go({ scaling }),
       null,
     ),
-    h("span", null, view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch"),
+    h("span", null, sayText(view.scaling === "weak" ? SCALING.weak : SCALING.strong)),
     h("span", null, "· per"),
     pick("ask/group0", "Group by", [["", "nothing"], ...dims], view.group[0] ?? "", (g) => app.go({ group: g ? [g] : [] })),
   );
@@ -90,30 +93,7 @@ async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stag
   const notes = h(
     "div",
     { class: "notes" },
-    scaling.warnings
-      .filter((w) => !/no run on one device|contended runs? (is|are) left out/.test(w))
-      .map((w) => h("div", { class: "note warn" }, icon("warn"), h("span", null, sentence(w)))),
-    scaling.contended > 0 &&
-      h(
-        "div",
-        { class: "note info" },
-        icon("info"),
-        h("span", null, `${disturbedWords(scaling.contended)}.`),
-        h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them"),
-      ),
-    unbased.length > 0 &&
-      h(
-        "div",
-        { class: "note info" },
-        icon("info"),
-        h(
-          "span",
-          null,
-          unbased.slice(0, 5).map(lineName).join("; "),
-          unbased.length > 5 ? ` and ${unbased.length - 5} more` : "",
-          ": no run on one device, so no speed-up, no efficiency and no ideal line.",
-        ),
-      ),
+    scaling.warnings.map((w) => warningNote(app, w, w.code === "lines_without_single_device" ? `: ${linesText(unbased)}` : "")),
   );
   const holder = h("div", { class: "chart" });
   replace(
@@ -169,6 +149,9 @@ function axes(app) {
   );
 }
 
+const linesText = (lines) =>
+  lines.slice(0, 5).map(lineName).join("; ") + (lines.length > 5 ? ` and ${lines.length - 5} more` : "");
+
 const lineName = (line) => line.series || `batch ${line.batch}`;
 
 function scalingTip(datum, lines) {
@@ -217,11 +200,14 @@ function table(lines) {
 /** @type {(scaling: Scaling) => string} */
 function scalingSubtitle({ view, lines }) {
   const points = lines.flatMap((l) => l.points);
-  return (
-    (view.scaling === "weak" ? "each device keeps its batch" : "all devices share one batch") +
-    (points.some((p) => p.ideal !== null) ? " · dashed: perfect scaling" : "") +
-    (points.some((p) => p.low !== null) ? " · 95% intervals" : "")
-  );
+  return [
+    view.scaling === "weak" ? SCALING.weak : SCALING.strong,
+    points.some((p) => p.ideal !== null) ? SCALING.ideal : [],
+    points.some((p) => p.low !== null) ? SCALING.intervals : [],
+  ]
+    .flat()
+    .map((text) => sayText(text))
+    .join(" · ");
 }
 
 /** @type {(scaling: Scaling) => Row} */
