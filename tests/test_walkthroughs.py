@@ -1,4 +1,4 @@
-"""Who follows CONTRIBUTING.md to add a backend, a model, an importer, a verb, ... has one that works, in a copy of sources."""
+"""Who follows a walk-through of CONTRIBUTING.md has added something that works, in a copy of the sources."""
 
 import json
 import os
@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 
+from steptime.store.files import Store
+from tests.guide.conftest import everything
+
 ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
 
 # A block of code follows the words that say where it goes: a file, a literal in a file, or what it comes before in a file.
 BLOCK = re.compile(
     r"(?:(?P<where>in|before) `(?P<name>[^`\n]+)`\s(?:of|in)\s)?"
-    r"`(?P<path>(?:src|tests)/[^`\n]+\.py)`[^`]*?:\n\n```python\n(?P<code>.*?)```",
+    r"`(?P<path>(?:src|tests)/[^`\n]+\.(?:py|js))`[^`]*?:\n\n```(?:python|javascript)\n(?P<code>.*?)```",
     re.DOTALL,
 )
 
@@ -37,7 +40,9 @@ class Copy:
         section = re.search(rf"^## {title}.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
         assert section
         blocks = list(BLOCK.finditer(section[0]))
-        assert len(blocks) == section[0].count("```python"), "a block of code does not say where it goes"
+        assert len(blocks) == section[0].count("```python") + section[0].count("```javascript"), (
+            "a block of code does not say where it goes"
+        )
         for block in blocks:
             self._put(self.folder / block["path"], block["where"] or "", block["name"] or "", block["code"])
 
@@ -107,6 +112,30 @@ print(json.dumps({
 """
 
 
+CHART_KIND = """
+import json, sys
+from pathlib import Path
+from starlette.testclient import TestClient
+from steptime import guide
+from steptime.guide.server.app import application
+from steptime.guide.view.view import View
+from steptime.guide.web.assets import script
+from steptime.store.files import Store
+
+store = Store(Path(sys.argv[1]))
+client = TestClient(application(store), base_url="http://localhost:8765")
+shown = client.get("/api/view?view=counts&framework=JAX").json()
+print(json.dumps({
+    "address": View.parse("view=counts&model=vgg16").query(),
+    "notebook": [c.model for c in guide.open(store.root).ask("view=counts&model=vgg16,gpt2").points],
+    "page": [shown["title"], shown["answer"]["counts"][0], shown["spec"]["mark"]],
+    "csv": client.get("/guide.csv?view=counts&model=gpt2").text,
+    "svg": client.get("/guide.svg?view=counts").text[:4],
+    "scripts": ["counts: countsKind" in script(entry) for entry in ("page", "report")],
+}))
+"""
+
+
 @pytest.fixture
 def copy(tmp_path) -> Copy:
     return Copy(tmp_path / "copy")
@@ -159,3 +188,20 @@ def test_a_record_figure_is_a_field_and_a_line(copy, tmp_path):
         "point": 250.0,
         "page": True,
     }
+
+
+def test_a_chart_kind_is_one_file_in_python_and_one_in_javascript(copy, tmp_path):
+    copy.follow("Adding a chart kind")
+    store = Store(tmp_path / "store")
+    store.put_all(everything())
+    assert json.loads(copy.python("-c", CHART_KIND, str(store.root))) == {
+        "address": "view=counts&model=vgg16",
+        "notebook": ["gpt2", "vgg16"],
+        "page": ["Runs of each model", {"model": "alexnet", "runs": 6}, "bar"],
+        "csv": "model,runs\ngpt2,4\n",
+        "svg": "<svg",
+        "scripts": [True, True],
+    }
+    chart = ("chart", "--view", "counts", "--filter", "model=gpt2", "--store", str(store.root))
+    printed = copy.python("-c", "from steptime.cli.main import main; main()", *chart)
+    assert printed.split() == ["model", "runs", "-----", "----", "gpt2", "4"]
