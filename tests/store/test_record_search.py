@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from steptime.core.errors import StoreError
 from steptime.core.schema import Case, Machine, Record, to_json
 from steptime.store import lookup, record_search
 from steptime.store.files import Store
@@ -80,6 +81,14 @@ def test_a_record_that_was_archived_or_moved_in_its_batch_is_found_where_it_is_n
     (batch,) = store.records_folder.glob("*/*/*.jsonl")
     batch.write_bytes(b"".join(batch.read_bytes().splitlines(keepends=True)[1:]))
     assert ids(records_of_sweep(store, "s1")) == ["pushed-1", "pushed-4", "pushed-7"]
+
+
+def test_where_the_index_stays_wrong_every_file_is_looked_into(store, monkeypatch):
+    def moved(*_):
+        raise StoreError("no longer where it was")
+
+    monkeypatch.setattr(record_search, "read_at", moved)
+    assert ids(records_of_sweep(store, "s1")) == by_reading_all(store, "s1")
 
 
 def test_a_copy_of_a_record_counts_once(store):

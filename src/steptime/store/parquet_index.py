@@ -21,7 +21,7 @@ import secrets
 import tempfile
 import time
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -95,6 +95,8 @@ class ParquetIndex:
     damaged: list[Damaged] = field(default_factory=list)
     """what the last refresh found"""
     _seen: dict[str, Seen] = field(default_factory=dict)
+    _seen_read: bool = True
+    """whether the files of the manifest's segments are in `_seen`"""
     _folders: dict[str, int] = field(default_factory=dict)
     _private: tempfile.TemporaryDirectory[str] | None = None
 
@@ -109,14 +111,13 @@ class ParquetIndex:
     def rollup_path(self) -> str:
         return str(self.folder / f"{self.manifest.rollup}.rollup.parquet")
 
-    @property
-    def files(self) -> Collection[str]:
-        """The record files whose rows it has, relative to the store."""
-        return self._seen.keys()
-
     def open(self) -> None:
         """As it was written last, without a look at the record files."""
-        self._read_manifest()
+        self.manifest, self._seen, self._seen_read = self._stored_manifest(), {}, False
+
+    def file_names(self) -> set[str]:
+        """The record files whose rows it has, relative to the store."""
+        return {name for segment in self.manifest.segments for name, *_ in self._listed_files(segment)}
 
     def refresh(self) -> bool:
         """Takes in what is new; whether the index differs from before."""
@@ -172,16 +173,18 @@ class ParquetIndex:
             if lock is not None:
                 os.close(lock)
 
-    def _read_manifest(self) -> None:
+    def _stored_manifest(self) -> Manifest:
         try:
             manifest = msgspec.json.decode((self.folder / "manifest.json").read_bytes(), type=Manifest)
         except (OSError, msgspec.DecodeError):
-            manifest = Manifest()
-        if manifest.format != FORMAT or not all(self._path(s).exists() for s in manifest.segments):
-            manifest = Manifest()
-        if manifest != self.manifest:
-            self.manifest = manifest
-            self._seen = {}
+            return Manifest()
+        whole = manifest.format == FORMAT and all(self._path(s).exists() for s in manifest.segments)
+        return manifest if whole else Manifest()
+
+    def _read_manifest(self) -> None:
+        manifest = self._stored_manifest()
+        if manifest != self.manifest or not self._seen_read:
+            self.manifest, self._seen, self._seen_read = manifest, {}, True
             for segment in manifest.segments:
                 self._note(self._files(segment))
 
@@ -275,12 +278,14 @@ class ParquetIndex:
         return self.folder / f"{segment.name}.parquet"
 
     def _files(self, segment: Segment) -> dict[str, Seen]:
+        return {name: Seen((size, changed), repeated) for name, size, changed, repeated in self._listed_files(segment)}
+
+    def _listed_files(self, segment: Segment) -> list[tuple[str, int, int, bool]]:
         try:
             content = (self.folder / f"{segment.name}.files.json").read_bytes()
-            listed = msgspec.json.decode(content, type=list[tuple[str, int, int, bool]])
+            return msgspec.json.decode(content, type=list[tuple[str, int, int, bool]])
         except (OSError, msgspec.DecodeError):
-            return {}
-        return {name: Seen((size, changed), repeated) for name, size, changed, repeated in listed}
+            return []
 
     def _roll_up(self, connection: duckdb.DuckDBPyConnection, touched: Sequence[str], segments: Sequence[Segment]) -> str:
         name = secrets.token_hex(8)

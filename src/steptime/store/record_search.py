@@ -4,7 +4,8 @@ The index says where records are that it knows; files that it does not list are 
 the moment its file has its name, whoever wrote it (this process, a worker's last act on a cluster, an upload) and however
 recently: which files are new is decided by their names, not by time stamps, whose resolution is limited. A record file is never
 changed once it has its name, with one exception, damaged lines that are taken out of a batch; and files may be archived. Then
-a record is no longer where the index says, which is noticed when it is read, and the index is brought up to date.
+a record is no longer where the index says, which is noticed when it is read, and the index is brought up to date; if that
+does not help, every file is looked into.
 
 Nothing is written but the index, which is derived: a process that dies at any moment leaves the record files as they are.
 A small store, and one that has no index and cannot be written, is read file by file.
@@ -64,44 +65,49 @@ def records_like(store: Store, cases: Iterable[Case], host: str) -> list[Record]
 
 
 def _search(store: Store, condition: str, parameters: dict[str, Any], wanted: Callable[[_Brief], bool]) -> list[Record]:
-    index = _index(store)
+    index, others = _index(store)
     placed = _indexed(store, index, condition, parameters) if index else {}
-    placed.update(_scanned(store, _not_in(store, index), wanted))
+    if placed is None:
+        placed, others = {}, store.names()
+    placed.update(_scanned(store, others, wanted))
     by_id: dict[str, Record] = {}
     for _, record in sorted(placed.items(), key=lambda item: item[0]):
         by_id.setdefault(record.id, record)
     return list(by_id.values())
 
 
-def _index(store: Store) -> ParquetIndex | None:
-    """The index as it is, brought up to date if it lacks much; None where reading the files is faster."""
+def _index(store: Store) -> tuple[ParquetIndex | None, list[str]]:
+    """The index as it is, brought up to date if it lacks much, and the files that it does not have; none, and all files, where
+    reading them is faster."""
     writable = os.access(store.root, os.W_OK)
     if manifest_rows(store) < ENOUGH_ROWS and not (writable and holds_much(store, store.names())):
-        return None
+        return None, store.names()
     from steptime.store.parquet_index import ParquetIndex
 
     index = ParquetIndex(store)
     index.open()
-    if writable and holds_much(store, _not_in(store, index)):
+    others = _not_in(store, index)
+    if writable and holds_much(store, others):
         index.refresh()
-    return index if index.manifest.rollup else None
+        others = _not_in(store, index)
+    return (index if index.manifest.rollup else None), others
 
 
-def _not_in(store: Store, index: ParquetIndex | None) -> list[str]:
-    return [name for name in store.names() if index is None or name not in index.files]
+def _not_in(store: Store, index: ParquetIndex) -> list[str]:
+    known = index.file_names()
+    return [name for name in store.names() if name not in known]
 
 
-def _indexed(store: Store, index: ParquetIndex, condition: str, parameters: dict[str, Any]) -> dict[Place, Record]:
+def _indexed(store: Store, index: ParquetIndex, condition: str, parameters: dict[str, Any]) -> dict[Place, Record] | None:
+    """None where records keep moving while they are read."""
     query = f"SELECT id, file, byte_offset FROM rows WHERE {condition}"
-    for attempt in range(ATTEMPTS):
+    for _ in range(ATTEMPTS):
         try:
             rows = ask(index, query, parameters)
             return {(file, offset): read_at(store, identity, file, offset) for identity, file, offset in rows}
         except StoreError:
-            if attempt == ATTEMPTS - 1:
-                raise
             index.refresh()
-    raise AssertionError
+    return None
 
 
 class _BriefCase(msgspec.Struct):
