@@ -32,12 +32,13 @@ Cells = dict[tuple[str, str], Cell]
 
 
 def cells(xml: str) -> Cells:
-    found: Cells = {}
+    table: Cells = {}
     for case in ElementTree.fromstring(xml).iter("testcase"):
-        kept = {each.get("name", ""): each.get("value", "") for each in case.iter("property")}
-        if "family" in kept:
-            found[kept["family"], kept["backend"].partition(":")[0]] = _cell(case, json.loads(kept.get("figures", "{}")))
-    return found
+        properties = {each.get("name", ""): each.get("value", "") for each in case.iter("property")}
+        if "family" in properties:
+            key = properties["family"], properties["backend"].partition(":")[0]
+            table[key] = _cell(case, json.loads(properties.get("figures", "{}")))
+    return table
 
 
 def _cell(case: ElementTree.Element, figures: dict[str, float | str]) -> Cell:
@@ -50,17 +51,17 @@ def _cell(case: ElementTree.Element, figures: dict[str, float | str]) -> Cell:
     return Cell(distances[0]) if distances else Cell(left_out=True)
 
 
-def markdown(found: Cells) -> str:
+def markdown(table: Cells) -> str:
     """Parameters after training, or outputs of what only infers; what is unsupported is told below, by the operators' names."""
-    families, backends = (list(dict.fromkeys(key[i] for key in found)) for i in (0, 1))
+    families, backends = (list(dict.fromkeys(key[i] for key in table)) for i in (0, 1))
     lines = [f"| family | {' | '.join(backends)} |", f"|---|{'---|' * len(backends)}"]
     for family in families:
-        lines.append(f"| {family} | {' | '.join(found.get((family, backend), Cell()).words for backend in backends)} |")
+        lines.append(f"| {family} | {' | '.join(table.get((family, backend), Cell()).words for backend in backends)} |")
     lines.append("")
     for backend in backends:
         reasons: dict[str, list[str]] = {}
         for family in families:
-            reason = found.get((family, backend), Cell()).unsupported
+            reason = table.get((family, backend), Cell()).unsupported
             reasons.setdefault(reason, []).append(family)
         lines += [f"- {', '.join(names)}: {reason}" for reason, names in reasons.items() if reason]
     return "\n".join(lines) + "\n"

@@ -55,8 +55,8 @@ def pins(name: str, platform: str) -> Pins:
     if platform not in platforms:
         raise UnknownName(f"platform of environment {name}", platform, platforms)
     chosen = content[platform]
-    found = chosen.get("debian")
-    debian = Debian(found["suite"], tuple(found["packages"]), tuple(found["replaced"])) if found else None
+    release = chosen.get("debian")
+    debian = Debian(release["suite"], tuple(release["packages"]), tuple(release["replaced"])) if release else None
     return Pins(name, platform, tuple(content["python"]), tuple(chosen["packages"]), content["proof"], debian)
 
 

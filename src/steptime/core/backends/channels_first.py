@@ -40,15 +40,15 @@ def row_orders(graph: Graph) -> dict[str, Array]:
 
     A flatten whose values only reach dense layers costs nothing: the rows of their weights are reordered instead.
     """
-    found: dict[str, Array] = {}
+    orders: dict[str, Array] = {}
     for node in graph.nodes:
         if isinstance(node.op, ops.Flatten) and len(graph.input_shapes(node)[0]) == 3:
             reached = _reach(graph, node)
             if reached is not None:
                 shape = graph.input_shapes(node)[0]
                 order = np.arange(math.prod(shape)).reshape(shape).transpose(2, 0, 1).reshape(-1)
-                found.update(dict.fromkeys(reached, order))
-    return found
+                orders.update(dict.fromkeys(reached, order))
+    return orders
 
 
 def _reach(graph: Graph, node: Node) -> Optional[list[str]]:

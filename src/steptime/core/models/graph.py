@@ -127,11 +127,11 @@ class Graph:
 
     @cached_property
     def consumers(self) -> dict[str, list[Node]]:
-        found: dict[str, list[Node]] = {n.name: [] for n in self.nodes}
+        consumers: dict[str, list[Node]] = {n.name: [] for n in self.nodes}
         for node in self.nodes:
             for name in node.inputs:
-                found[name].append(node)
-        return found
+                consumers[name].append(node)
+        return consumers
 
     def without_dropout(self) -> Graph:
         """For proofs of sameness: random masks differ between frameworks by right."""

@@ -18,16 +18,16 @@ def compare(graph: Graph, case: Case, steps: int) -> Figures:
     """Outputs before training; with steps also the loss, all weights, running statistics and the outputs after them."""
     theirs = program(graph, case)
     truth = program(graph, replace(case, backend="reference", precision=Precision.FP64, backend_options={}))
-    found = {"outputs": distance(truth.outputs(), theirs.outputs())}
+    figures = {"outputs": distance(truth.outputs(), theirs.outputs())}
     if steps:
         for each in (truth, theirs):
             train(each, steps)
-        found["loss"] = abs(float(theirs.loss() or 0) / float(truth.loss() or 0) - 1)
+        figures["loss"] = abs(float(theirs.loss() or 0) / float(truth.loss() or 0) - 1)
         begin = initial_weights(graph, case.seed)
-        found["weights"] = moved_distance(graph, begin, truth.weights(), theirs.weights(), trainable=True)
-        found["statistics"] = moved_distance(graph, begin, truth.weights(), theirs.weights(), trainable=False)
-        found["outputs_after"] = distance(truth.outputs(), theirs.outputs())
-    return found
+        figures["weights"] = moved_distance(graph, begin, truth.weights(), theirs.weights(), trainable=True)
+        figures["statistics"] = moved_distance(graph, begin, truth.weights(), theirs.weights(), trainable=False)
+        figures["outputs_after"] = distance(truth.outputs(), theirs.outputs())
+    return figures
 
 
 def program(graph: Graph, case: Case) -> Program:
@@ -43,22 +43,22 @@ def train(program: Program, steps: int) -> None:
         program.wait()
 
 
-def distance(truth: Array, found: Array) -> float:
+def distance(truth: Array, figures: Array) -> float:
     """Largest difference, relative to the largest value. Infinite if any value is not a number."""
-    if truth.shape != found.shape:
-        raise ValueError(f"outputs of shape {found.shape} instead of {truth.shape}")
-    far = float(np.abs(truth - found).max() / np.abs(truth).max())
+    if truth.shape != figures.shape:
+        raise ValueError(f"outputs of shape {figures.shape} instead of {truth.shape}")
+    far = float(np.abs(truth - figures).max() / np.abs(truth).max())
     return far if np.isfinite(far) else float("inf")
 
 
 def moved_distance(
-    graph: Graph, begin: dict[str, Array], truth: dict[str, Array], found: dict[str, Array], trainable: bool
+    graph: Graph, begin: dict[str, Array], truth: dict[str, Array], figures: dict[str, Array], trainable: bool
 ) -> float:
     """Of each array's change by training; changes that are zero but for rounding are measured by the largest of all."""
-    if not truth.keys() == found.keys() == begin.keys():
-        raise ValueError(f"weights {sorted(truth.keys() ^ found.keys())} are not in both")
+    if not truth.keys() == figures.keys() == begin.keys():
+        raise ValueError(f"weights {sorted(truth.keys() ^ figures.keys())} are not in both")
     moved = {name: float(np.abs(truth[name] - begin[name]).max()) for name in truth}
     floor = max(1e-3 * max(moved.values()), 1e-30)
     names = [name for name in truth if graph.parameters[name].trainable == trainable]
-    far = max((float(np.abs(truth[n] - found[n]).max()) / max(moved[n], floor) for n in names), default=0.0)
+    far = max((float(np.abs(truth[n] - figures[n]).max()) / max(moved[n], floor) for n in names), default=0.0)
     return far if np.isfinite(far) else float("inf")

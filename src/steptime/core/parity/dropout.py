@@ -43,11 +43,11 @@ def _masks(case: Case) -> Array:
     weights = {"sum/kernel": np.full((WIDTH, 1), 1e-3, np.float32)}
     inputs, labels = np.ones((1, WIDTH), np.float32), np.zeros(0, np.int64)
     program = find(case.backend).build(_graph(), case, weights, inputs, labels)
-    found = []
+    masks = []
     for _ in range(STEPS):
         before = program.weights()["sum/kernel"][:, 0]
         program.step()
         program.wait()
         change = before - program.weights()["sum/kernel"][:, 0]
-        found.append(np.abs(change) / (LEARNING_RATE * (2 * float(program.loss() or 0)) ** 0.5))
-    return np.array(found)
+        masks.append(np.abs(change) / (LEARNING_RATE * (2 * float(program.loss() or 0)) ** 0.5))
+    return np.array(masks)

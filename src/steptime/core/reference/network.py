@@ -64,18 +64,18 @@ class Network:
         outputs, saved = self.forward(x, training=True)
         loss, gradient = loss_and_gradient(self.graph.loss, outputs, labels)
         arriving: dict[str, Optional[Array]] = {self.graph.output: gradient}
-        found: Weights = {}
+        gradients: Weights = {}
         for node in reversed(self.graph.nodes[1:]):
             dy = arriving.pop(node.name, None)
             if dy is None:
                 continue
             _, backward = KERNELS[type(node.op)]
             to_inputs, to_weights = backward(node.op, self._own(node), saved.pop(node.name), dy)
-            self._collect(found, node, to_weights)
+            self._collect(gradients, node, to_weights)
             for name, part in zip(node.inputs, to_inputs):
                 before = arriving.get(name)
                 arriving[name] = part if before is None else (before if part is None else before + part)
-        return loss, found
+        return loss, gradients
 
     def train(self, x: Array, labels: Array, optimizer: str, learning_rate: float) -> float:
         loss, gradients = self.gradients(x, labels)
@@ -101,12 +101,12 @@ class Network:
         update: Array = rate * (first / (1 - slow**self._steps)) / scaled
         return update
 
-    def _collect(self, found: Weights, node: Node, gradients: Weights) -> None:
-        """Adds a node's gradients; those of a shared parameter go to its owner, who may have some already."""
-        shared = self.graph.shared(node)
-        for own, gradient in gradients.items():
-            name = shared.get(own, f"{node.name}/{own}")
-            found[name] = found[name] + gradient if name in found else gradient
+    def _collect(self, gradients: Weights, node: Node, own_gradients: Weights) -> None:
+        """Adds a node's gradients; those of a shared parameter go to its owner, which may have some already."""
+        names = self.graph.array_names(node)
+        for own, gradient in own_gradients.items():
+            name = names[own]
+            gradients[name] = gradients[name] + gradient if name in gradients else gradient
 
     def _own(self, node: Node) -> Weights:
         return {own: self.weights[name] for own, name in self.graph.array_names(node).items()}

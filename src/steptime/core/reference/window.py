@@ -42,14 +42,14 @@ def crop(x: Array, pads: Pads, height: int, width: int) -> Array:
 def taps(op: ops.Conv2d, x: Array, size: ops.Pair) -> list[tuple[tuple[int, int], tuple[slice, slice, slice]]]:
     """For each position of the kernel: where all windows find it in the padded image."""
     _, kernel, strides, dilation, _ = op.window(x.shape[1:])
-    found = []
+    positions = []
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             top, left = i * dilation[0], j * dilation[1]
             rows = slice(top, top + (size[0] - 1) * strides[0] + 1, strides[0])
             columns = slice(left, left + (size[1] - 1) * strides[1] + 1, strides[1])
-            found.append(((i, j), (slice(None), rows, columns)))
-    return found
+            positions.append(((i, j), (slice(None), rows, columns)))
+    return positions
 
 
 def is_depthwise(op: ops.Conv2d, x: Array) -> bool:

@@ -83,7 +83,7 @@ class MXNetProgram(Program):
                 self._net(self._x)
             self.wait()
         except self._mx.base.MXNetError as problem:
-            raise Unsupported(f"mxnet's mixed precision does not take this model: {said(problem)}") from None
+            raise Unsupported(f"mxnet's mixed precision does not take this model: {error_message(problem)}") from None
         self._losses = None
 
     def feed(self, inputs: Array, labels: Array) -> None:
@@ -138,8 +138,8 @@ class MXNetProgram(Program):
         }
 
 
-def said(problem: Exception) -> str:
-    """What MXNet complains of, without its stack."""
+def error_message(problem: Exception) -> str:
+    """MXNet's own message, without its stack."""
     lines = [line for line in str(problem).splitlines() if "Error" in line]
     return (lines or [str(problem)])[-1].rpartition("]")[2].strip()[:300]
 
@@ -147,11 +147,11 @@ def said(problem: Exception) -> str:
 def product_types(symbol: Any, entry: Any) -> list[str]:
     inner = symbol.get_internals()
     entries = {"data": entry, "data0": entry, "data1": np.int32}
-    given = {name: kind for name, kind in entries.items() if name in symbol.list_inputs()}
-    types = dict(zip(inner.list_outputs(), inner.infer_type(**given)[1]))
+    used = {name: kind for name, kind in entries.items() if name in symbol.list_inputs()}
+    types = dict(zip(inner.list_outputs(), inner.infer_type(**used)[1]))
     nodes = json.loads(symbol.tojson())["nodes"]
-    found = {types[f"{node['name']}_output"] for node in nodes if node["op"] in PRODUCTS}
-    return sorted("bfloat16" if "bfloat16" in str(each) else np.dtype(each).name for each in found)
+    products = {types[f"{node['name']}_output"] for node in nodes if node["op"] in PRODUCTS}
+    return sorted("bfloat16" if "bfloat16" in str(each) else np.dtype(each).name for each in products)
 
 
 def corrections(graph: Graph, case: Case) -> dict[str, float]:
@@ -162,12 +162,12 @@ def corrections(graph: Graph, case: Case) -> dict[str, float]:
     """
     if case.phase != "training":
         return {}
-    found = {}
+    factors = {}
     for node in graph.nodes:
         if isinstance(node.op, BatchNorm):
             count = case.batch * math.prod(node.shape[:-1])
-            found[f"{node.name}/variance"] = count / max(count - 1, 1)
-    return found
+            factors[f"{node.name}/variance"] = count / max(count - 1, 1)
+    return factors
 
 
 class MXNet(Backend):

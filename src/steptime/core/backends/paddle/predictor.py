@@ -93,5 +93,5 @@ def product_types(run: Callable[[], Any]) -> set[str]:
 def executed_types(log: str) -> set[str]:
     """From the lines of oneDNN's verbose mode."""
     lines = (line for line in log.splitlines() if "exec" in line and any(f",{kind}," in line for kind in PRODUCTS))
-    found = (re.search(r"\bsrc[:_]([a-z0-9]+)", line) for line in lines)
-    return {TYPES.get(match[1], match[1]) for match in found if match}
+    matches = (re.search(r"\bsrc[:_]([a-z0-9]+)", line) for line in lines)
+    return {TYPES.get(match[1], match[1]) for match in matches if match}

@@ -30,9 +30,9 @@ def find_compiler() -> str:
 
 def _zig() -> str:
     """A script that is clang, one per installation, in a folder of this user's: an environment may be read-only."""
-    found = importlib.util.find_spec("ziglang")
-    places = list(found.submodule_search_locations or []) if found else []
-    zig = Path(places[0]) / "zig" if places else None
+    spec = importlib.util.find_spec("ziglang")
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    zig = Path(folders[0]) / "zig" if folders else None
     if zig is None or not zig.exists():
         return ""
     folder = Path(tempfile.gettempdir()) / f"steptime-clang-{os.getuid()}"
@@ -51,7 +51,7 @@ def _zig() -> str:
 def compiler_version(compiler: str) -> str:
     """Its first line, such as 'clang version 22.1.8'."""
     try:
-        said = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=20).stdout
+        output = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=20).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-    return said.partition("\n")[0].partition(" (")[0].strip()
+    return output.partition("\n")[0].partition(" (")[0].strip()
