@@ -76,5 +76,5 @@ def test_a_backend_that_cannot_be_fed_says_so():
     class Still(Backend):
         name = "still"
 
-    with pytest.raises(Unsupported, match="still is given no new batch for every step here"):
+    with pytest.raises(Unsupported, match="still does not accept new batches"):
         Still().check(Case("mnist_cnn", "still", 8, data="mnist"))

@@ -1,4 +1,4 @@
-"""The text that Caffe is given, and Caffe as a user runs it; that it computes what the oracle does is shown in test_parity."""
+"""The text that Caffe is given, and Caffe as a user runs it; that it computes what the reference does is shown in test_parity."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""JAX as a user runs it; that it computes what the oracle computes is shown in test_parity."""
+"""JAX as a user runs it; that it computes what the reference computes is shown in test_parity."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""MXNet as a user runs it; that it computes what the oracle computes is shown in test_parity."""
+"""MXNet as a user runs it; that it computes what the reference computes is shown in test_parity."""
 
 import pytest
 

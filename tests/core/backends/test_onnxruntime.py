@@ -1,4 +1,4 @@
-"""ONNX Runtime as a user runs it; that it computes what the oracle computes is shown in test_parity."""
+"""ONNX Runtime as a user runs it; that it computes what the reference computes is shown in test_parity."""
 
 import pytest
 

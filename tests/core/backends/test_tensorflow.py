@@ -1,4 +1,4 @@
-"""TensorFlow as a user runs it; that it computes what the oracle computes is shown in test_parity."""
+"""TensorFlow as a user runs it; that it computes what the reference computes is shown in test_parity."""
 
 import pytest
 

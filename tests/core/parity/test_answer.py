@@ -27,7 +27,7 @@ def test_smoothed_networks_have_no_rectifier_and_the_same_parameters(family):
 
 
 def test_rounding_alone_is_too_far_with_rectifiers_and_not_without():
-    """The oracle itself in single precision: no framework can be nearer than that."""
+    """The reference itself in single precision: no framework can be nearer than that."""
     assert objections(compare(graph_of(SMALLEST), question().case(SMALLEST), 1), SINGLE)
     assert not objections(figures_of(SMALLEST, question()), SINGLE)
 

@@ -26,7 +26,7 @@ CHEAPEST = sorted(covering(), key=lambda name: graph_of(name).flops_forward)
 
 
 def mutant(kind, forward_factor, input_factor, weight_factor):
-    """The oracle's kernels with one operator slightly wrong: in its output, or in what it sends back."""
+    """The reference's kernels with one operator slightly wrong: in its output, or in what it sends back."""
     forward, backward = network.KERNELS[kind]
 
     def wrong_forward(*arguments):

@@ -27,7 +27,7 @@ Weights = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a framework says of itself once it runs."""
+    """What a framework reports about itself once it runs."""
 
     framework: str
     version: str
@@ -47,11 +47,11 @@ class Program:
         raise NotImplementedError
 
     def feed(self, inputs: Array, labels: Array) -> None:
-        """The batch of the next step. The arrays are filled anew when that step has ended."""
-        raise Unsupported("this backend takes no new batch once it is built")
+        """Takes the batch of the next step. The arrays are reused once that step has ended."""
+        raise Unsupported("this backend does not accept new batches")
 
     def wait(self) -> None:
-        """Returns when every started step has really ended."""
+        """Returns when every step that was started has ended on the device."""
 
     def loss(self) -> Optional[float]:
         """Of the last step, if there was one."""
@@ -145,11 +145,9 @@ class Backend:
         if case.precision == "tf32" and case.device != "cuda":
             raise Unsupported("tf32 exists on CUDA devices only")
         if case.data != "synthetic" and not self.accepts_batches:
-            raise Unsupported(
-                f"{self.name} is given no new batch for every step here: its data must be synthetic, not {case.data}"
-            )
+            raise Unsupported(f"{self.name} does not accept new batches: its data must be synthetic, not {case.data}")
         if case.replicas > 1 and not self.data_parallel:
-            raise Unsupported(f"{self.name} runs on one device here, not on {case.replicas}")
+            raise Unsupported(f"{self.name} does not support data parallelism: it runs on one device, not on {case.replicas}")
 
     def join(self, case: Case, info: RankInfo) -> None:
         """Connects this rank with the others. Called after check, before build, where a case has several ranks."""
@@ -174,7 +172,7 @@ class Backend:
 
     def peak_flops(self, case: Case) -> float:
         """The best rate of a large matrix product at the case's precision, threads and device."""
-        raise Unsupported(f"{self.name} has no measure of the machine's limit")
+        raise Unsupported(f"{self.name} does not measure the machine's peak rate")
 
 
 @functools.cache

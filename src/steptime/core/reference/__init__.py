@@ -1,1 +1,1 @@
-"""The numpy oracle: every operator forward and backward, written to be right rather than fast."""
+"""The reference in numpy: every operator forward and backward, written to be right rather than fast."""

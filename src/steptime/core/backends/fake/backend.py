@@ -145,7 +145,7 @@ class Fake(Backend):
     def peak_flops(self, case: Case) -> float:
         peak = float(option(self, case, "peak_gflops")) * 1e9
         if not peak:
-            raise Unsupported("the fake backend was given no peak")
+            raise Unsupported("option peak_gflops of backend fake is not set")
         return peak
 
 

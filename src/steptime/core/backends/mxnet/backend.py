@@ -83,7 +83,7 @@ class MXNetProgram(Program):
                 self._net(self._x)
             self.wait()
         except self._mx.base.MXNetError as problem:
-            raise Unsupported(f"mxnet's mixed precision does not take this model: {error_message(problem)}") from None
+            raise Unsupported(f"mxnet's mixed precision does not support this model: {error_message(problem)}") from None
         self._losses = None
 
     def feed(self, inputs: Array, labels: Array) -> None:

@@ -115,7 +115,7 @@ class OnnxRuntime(Backend):
         import onnxruntime
 
         if case.phase == "training":
-            raise Unsupported("onnxruntime runs inference only: its training package is no longer made")
+            raise Unsupported("onnxruntime runs inference only: its training package is discontinued")
         super().check(case)
         if PROVIDERS[case.device] not in onnxruntime.get_available_providers():
             raise Unsupported("this onnxruntime sees no CUDA device")

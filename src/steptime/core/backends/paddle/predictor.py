@@ -30,7 +30,7 @@ class Predictor:
         self.product_types = ", ".join(sorted(product_types(self.run)))
         if case.precision == "bf16" and "bfloat16" not in self.product_types:
             ran = self.product_types or "none that oneDNN executed"
-            raise Unsupported(f"asked for bf16, paddle's predictor took another type for its products: {ran}")
+            raise Unsupported(f"paddle's predictor computes this model's products in another type than bf16: {ran}")
 
     def outputs(self) -> Array:
         self.run()

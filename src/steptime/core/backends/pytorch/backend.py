@@ -179,7 +179,7 @@ class PyTorch(Backend):
 
         super().check(case)
         if case.replicas > 1 and option(self, case, "compile"):
-            raise Unsupported("pytorch does not compile where several ranks train one model here")
+            raise Unsupported("pytorch does not support compile together with data parallelism")
         self.require_devices(case, torch.cuda.device_count() if torch.cuda.is_available() else 0)
 
     def join(self, case: Case, info: RankInfo) -> None:

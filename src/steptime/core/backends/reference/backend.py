@@ -1,4 +1,4 @@
-"""The numpy oracle as a backend: the truth that every other backend is compared with."""
+"""The numpy reference as a backend: every other backend is compared with it."""
 
 from __future__ import annotations
 
