@@ -19,7 +19,7 @@ import numpy as np
 from steptime.core.backends.cpu import thread_variables
 from steptime.core.errors import OptionError, UnknownName, Unsupported
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case, Option, Verdict
+from steptime.core.schema import Case, Option, Phase, Precision, Verdict
 
 Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
@@ -85,8 +85,8 @@ class RankInfo:
 
 class Backend:
     name = ""
-    phases: tuple[str, ...] = ("training", "inference")
-    precisions: tuple[str, ...] = ("fp32",)
+    phases: tuple[Phase, ...] = (Phase.TRAINING, Phase.INFERENCE)
+    precisions: tuple[Precision, ...] = (Precision.FP32,)
     devices: tuple[str, ...] = ("cpu",)
     options: Mapping[str, Option] = {}
     choices: Mapping[str, Collection[str]] = {}
@@ -142,7 +142,7 @@ class Backend:
         for key, values in self.choices.items():
             if option(self, case, key) not in values:
                 raise UnknownName(f"option {key} of backend {self.name}", option(self, case, key), [v for v in values if v])
-        if case.precision == "tf32" and case.device != "cuda":
+        if case.precision == Precision.TF32 and case.device != "cuda":
             raise Unsupported("tf32 exists on CUDA devices only")
         if case.data != "synthetic" and not self.accepts_batches:
             raise Unsupported(f"{self.name} does not accept new batches: its data must be synthetic, not {case.data}")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
-DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-NARROW = ("bf16", "fp16")
+DTYPES = {
+    Precision.FP64: "float64",
+    Precision.FP32: "float32",
+    Precision.TF32: "float32",
+    Precision.BF16: "bfloat16",
+    Precision.FP16: "float16",
+}
+NARROW = (Precision.BF16, Precision.FP16)
 
 
 def is_mixed(case: Case) -> bool:
     """Whether parameters stay in single precision while products are computed in a narrower type: training does that."""
-    return case.phase == "training" and case.precision in NARROW
+    return case.phase == Phase.TRAINING and case.precision in NARROW

@@ -18,7 +18,7 @@ from steptime.core.backends.peak import LARGE_CPU_SIZES, best_rate
 from steptime.core.backends.translate import Link
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 
 def from_text(make: Callable[..., Any], text: str, *arguments: Any) -> Any:
@@ -39,7 +39,7 @@ class CaffeProgram(Program):
 
         self._caffe, self._graph, self._case = caffe, graph, case
         self._inputs = to_channels_first(inputs)
-        training = case.phase == "training"
+        training = case.phase == Phase.TRAINING
         writer = write(graph, case.batch, training)
         self._links, self._output = writer.links, writer.output
         self._steps = 0
@@ -53,7 +53,7 @@ class CaffeProgram(Program):
 
     def _make_net(self, text: str) -> Any:
         caffe, case = self._caffe, self._case
-        if case.phase == "inference":
+        if case.phase == Phase.INFERENCE:
             self.step = self._infer  # type: ignore[method-assign]
             return from_text(caffe.Net, text, caffe.TEST)
         if case.optimizer == "none":
@@ -97,7 +97,7 @@ class CaffeProgram(Program):
         return float(self._net.blobs[LOSS].data) if self._steps else None
 
     def outputs(self) -> Array:
-        net = self._net if self._case.phase == "inference" else self._testing()
+        net = self._net if self._case.phase == Phase.INFERENCE else self._testing()
         net.blobs[DATA].data[...] = self._inputs
         net.forward()
         y: Array = net.blobs[self._output].data.astype(np.float64)
@@ -137,7 +137,7 @@ class Caffe(Backend):
         caffe.set_mode_cpu()
 
     def check(self, case: Case) -> None:
-        if case.precision != "fp32":
+        if case.precision != Precision.FP32:
             raise Unsupported(f"caffe has no precision {case.precision}: its Python interface computes in fp32 only")
         super().check(case)
 

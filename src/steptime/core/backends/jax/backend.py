@@ -18,14 +18,14 @@ from steptime.core.backends.precision import DTYPES, NARROW
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.reference.optimizers import ADAM_BETAS, ADAM_EPSILON, MOMENTUM
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 COMPILE_MODES = ("jit", "eager")
 FIRST_SCALE, GROWTH_STEPS = 2.0**16, 2000
 """of the loss in fp16: doubled after so many finite steps, halved after one that is not, as torch's GradScaler does"""
 
 
-def dtype_of(precision: str) -> Any:
+def dtype_of(precision: Precision) -> Any:
     import jax.numpy as jnp
 
     return getattr(jnp, DTYPES[precision])
@@ -45,7 +45,7 @@ class JaxProgram(Program):
         self._infer = jit(lambda arrays, x: apply(arrays, x, False)[0])
         self._state: Any = None
         self._result: Any = None
-        if case.phase == "training":
+        if case.phase == Phase.TRAINING:
             # All of it put on the device in the same way: the second step would else be compiled anew.
             self._state = jax.device_put(initial_state(graph, case, arrays), device)
             self._step = jit(train_step(graph, case, apply), donate_argnums=0)
@@ -93,7 +93,7 @@ def _as_it_is(function: Callable[..., Any], donate_argnums: int = 0) -> Callable
 def storage(graph: Graph, case: Case, name: str) -> Any:
     """The type an array is kept in: training keeps single precision beside narrow arithmetic, inference does not."""
     wide = isinstance(graph.by_name[name.rpartition("/")[0]].op, KEPT_WIDE)
-    kept = case.precision in NARROW and (wide or case.phase == "training")
+    kept = case.precision in NARROW and (wide or case.phase == Phase.TRAINING)
     return np.float32 if kept else dtype_of(case.precision)
 
 
@@ -108,7 +108,7 @@ def initial_state(graph: Graph, case: Case, arrays: Mapping[str, Any]) -> dict[s
     }
     moments = {"sgd": 0, "adam": 2}.get(case.optimizer, 1)
     state["moments"] = [{name: jnp.zeros_like(a) for name, a in params.items()} for _ in range(moments)]
-    if case.precision == "fp16":
+    if case.precision == Precision.FP16:
         state["scale"], state["finite"] = jnp.float32(FIRST_SCALE), jnp.zeros((), jnp.int32)
     return state
 
@@ -193,7 +193,7 @@ def pool_threads() -> int:
 
 class Jax(Backend):
     name = "jax"
-    precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.TF32, Precision.BF16, Precision.FP16)
     devices = ("cpu", "cuda")
     options = {"compile": "jit"}
     choices = {"compile": COMPILE_MODES}
@@ -213,8 +213,8 @@ class Jax(Backend):
         import jax
 
         jax.config.update("jax_platforms", case.device)
-        jax.config.update("jax_enable_x64", case.precision == "fp64")
-        matmul = {"fp32": "highest", "tf32": "tensorfloat32"}.get(case.precision)
+        jax.config.update("jax_enable_x64", case.precision == Precision.FP64)
+        matmul = {Precision.FP32: "highest", Precision.TF32: "tensorfloat32"}.get(case.precision)
         jax.config.update("jax_default_matmul_precision", matmul if case.device == "cuda" else None)
 
     def check(self, case: Case) -> None:

@@ -23,7 +23,7 @@ from steptime.core.backends.precision import DTYPES, is_mixed
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.machine.cpus import affinity
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 ENGINES = ("tensorflow", "jax", "torch")
 COMPILE_MODES = ("auto", "graph", "eager", "xla")
@@ -41,7 +41,7 @@ class KerasProgram(Program):
         self._keras, self._case, self._graph = keras, case, graph
         self._loss: Optional[float] = None
         keras.utils.set_random_seed(case.seed)
-        keras.config.set_floatx("float64" if case.precision == "fp64" else "float32")
+        keras.config.set_floatx("float64" if case.precision == Precision.FP64 else "float32")
         keras.config.set_dtype_policy(policy_of(case))
         self._model, layers = build_model(graph, case.batch)
         self._variables = {
@@ -57,12 +57,12 @@ class KerasProgram(Program):
             run_eagerly=mode == "eager",
         )
         self.feed(inputs, labels)
-        self.step = self._train if case.phase == "training" else self._infer  # type: ignore[method-assign]
+        self.step = self._train if case.phase == Phase.TRAINING else self._infer  # type: ignore[method-assign]
 
     def feed(self, inputs: Array, labels: Array) -> None:
         """Copies: an engine may else use the very array that is filled anew for the next step."""
         entry, convert = self._model.inputs[0].dtype, self._keras.ops.convert_to_tensor
-        self._x = convert(inputs.astype(DTYPES["fp64"]) if entry == "float64" else inputs.copy(), entry)
+        self._x = convert(inputs.astype(DTYPES[Precision.FP64]) if entry == "float64" else inputs.copy(), entry)
         self._y = convert(labels.copy() if len(labels) else np.zeros(self._case.batch, np.float32))
 
     def _train(self) -> None:
@@ -94,7 +94,7 @@ class KerasProgram(Program):
 
 class Keras(Backend):
     name = "keras"
-    precisions = ("fp64", "fp32", "bf16", "fp16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.BF16, Precision.FP16)
     options = {"engine": "tensorflow", "compile": "auto"}
     choices = {"compile": COMPILE_MODES}
     modules = ("keras", *ENGINES)
@@ -144,9 +144,9 @@ class Keras(Backend):
     def check(self, case: Case) -> None:
         super().check(case)
         engine = option(self, case, "engine")
-        if case.precision == "fp64" and engine != "tensorflow":
+        if case.precision == Precision.FP64 and engine != "tensorflow":
             raise Unsupported(f"keras promotes double to single precision on {engine}: fp64 runs on its engine tensorflow only")
-        if case.phase == "training" and case.optimizer == "none":
+        if case.phase == Phase.TRAINING and case.optimizer == "none":
             raise Unsupported("keras has no training step without an update")
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:

@@ -17,11 +17,11 @@ from steptime.core.backends.peak import LARGE_CPU_SIZES, best_rate
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.models.ops import BatchNorm
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 COMPILE_MODES = ("hybrid", "eager")
 PRODUCTS = ("Convolution", "FullyConnected", "batch_dot")
-NAMES = {"fp64": "float64", "fp32": "float32", "bf16": "float32"}
+NAMES = {Precision.FP64: "float64", Precision.FP32: "float32", Precision.BF16: "float32"}
 """of parameters and inputs; in bf16 MXNet's mixed precision casts around the products"""
 
 
@@ -39,7 +39,7 @@ class MXNetProgram(Program):
         self._losses: Any = None
         context, dtype = context_of(case), NAMES[case.precision]
         mx.random.seed(case.seed)
-        self._net, self._links = build_block(graph, case.batch, case.precision == "fp64")
+        self._net, self._links = build_block(graph, case.batch, case.precision == Precision.FP64)
         self._net.initialize(mx.init.Zero(), ctx=context)
         self._net.cast(dtype)
         self._corrections = corrections(graph, case)
@@ -50,10 +50,10 @@ class MXNetProgram(Program):
         self._block = with_loss(self._net, graph)
         if option(BACKEND, case, "compile") == "hybrid":
             self._block.hybridize(static_alloc=True, static_shape=True)
-        if case.precision == "bf16":
+        if case.precision == Precision.BF16:
             self._narrow(context)
             self._load(weights)  # running statistics have changed
-        if case.phase == "training":
+        if case.phase == Phase.TRAINING:
             self._trainer = self._make_trainer()
             self.step = self._train if case.optimizer != "none" else self._differentiate  # type: ignore[method-assign]
         else:
@@ -74,7 +74,7 @@ class MXNetProgram(Program):
         from mxnet.contrib import amp
 
         try:
-            if self._case.phase == "training":
+            if self._case.phase == Phase.TRAINING:
                 self._differentiate()
             else:
                 self._net(self._x)  # which traces it
@@ -108,7 +108,7 @@ class MXNetProgram(Program):
     @property
     def products(self) -> str:
         """The types of matrix products and convolutions in the traced step."""
-        graph = (self._block if self._case.phase == "training" else self._net)._cached_graph
+        graph = (self._block if self._case.phase == Phase.TRAINING else self._net)._cached_graph
         return " ".join(product_types(graph[1], self._x.dtype)) if graph else NAMES[self._case.precision]
 
     def wait(self) -> None:
@@ -120,7 +120,7 @@ class MXNetProgram(Program):
     def outputs(self) -> Array:
         self._scale_statistics(1)
         outputs = self._net(self._x)
-        if self._case.precision == "bf16":
+        if self._case.precision == Precision.BF16:
             outputs = self._mx.nd.amp_cast(outputs, dtype="float32")
         y: Array = outputs.asnumpy().astype(np.float64)
         self._scale_statistics(-1)
@@ -160,7 +160,7 @@ def corrections(graph: Graph, case: Case) -> dict[str, float]:
     MXNet averages the biased variances of batches. Both averages are linear, so that they differ by a constant factor
     from first to last if they do so at the start: training begins with variances divided by it, and no step costs more.
     """
-    if case.phase != "training":
+    if case.phase != Phase.TRAINING:
         return {}
     factors = {}
     for node in graph.nodes:
@@ -172,7 +172,7 @@ def corrections(graph: Graph, case: Case) -> dict[str, float]:
 
 class MXNet(Backend):
     name = "mxnet"
-    precisions = ("fp64", "fp32", "bf16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.BF16)
     devices = ("cpu", "cuda")
     options = {"compile": "hybrid"}
     choices = {"compile": COMPILE_MODES}
@@ -198,7 +198,7 @@ class MXNet(Backend):
         import mxnet as mx
 
         mx.random.seed(case.seed)
-        if case.precision == "bf16" and case.phase == "training":
+        if case.precision == Precision.BF16 and case.phase == Phase.TRAINING:
             from mxnet.contrib import amp
 
             amp.init("bfloat16")
@@ -206,7 +206,7 @@ class MXNet(Backend):
     def check(self, case: Case) -> None:
         import mxnet as mx
 
-        if case.precision == "fp16" and case.device == "cpu":
+        if case.precision == Precision.FP16 and case.device == "cpu":
             raise Unsupported("mxnet has no matrix product in fp16 on a CPU (FP16 gemm is not implemented there)")
         super().check(case)
         self.require_devices(case, mx.context.num_gpus() if case.device == "cuda" else 0)
@@ -230,7 +230,7 @@ class MXNet(Backend):
 
         def multiply(size: int) -> Callable[[], None]:
             a = mx.nd.ones((size, size), ctx=context_of(case), dtype=NAMES[case.precision])
-            if case.precision == "bf16":
+            if case.precision == Precision.BF16:
                 a = mx.nd.amp_cast(a, dtype=np.dtype([("bfloat16", np.uint16)]))  # MXNet's name of it
             return lambda: mx.nd.FullyConnected(a, a, num_hidden=size, no_bias=True).wait_to_read()
 

@@ -12,7 +12,7 @@ from steptime.core.backends.onnx_export.quantize import quantized
 from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 OPTIMIZATIONS = ("all", "extended", "basic", "none")
 PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -55,7 +55,7 @@ class OnnxProgram(Program):
         self._graph, self._dtype = graph, dtype_of(case.precision)
         x = natural_input(graph, inputs, self._dtype)
         model = export(graph, weights, case.batch, self._dtype)
-        if case.precision == "int8":
+        if case.precision == Precision.INT8:
             model = quantized(model, x)
         self._weights = dict(weights)
         self._bound = Bound(model, case, x)
@@ -76,8 +76,8 @@ class OnnxProgram(Program):
         return self._weights
 
 
-def dtype_of(precision: str) -> Any:
-    return np.float16 if precision == "fp16" else np.float32
+def dtype_of(precision: Precision) -> Any:
+    return np.float16 if precision == Precision.FP16 else np.float32
 
 
 def session_options(case: Case) -> Any:
@@ -96,8 +96,8 @@ def session_options(case: Case) -> Any:
 
 class OnnxRuntime(Backend):
     name = "onnxruntime"
-    phases = ("inference",)
-    precisions = ("fp32", "fp16", "int8")
+    phases = (Phase.INFERENCE,)
+    precisions = (Precision.FP32, Precision.FP16, Precision.INT8)
     devices = ("cpu", "cuda")
     options = {"optimize": "all", "spin": True}
     choices = {"optimize": OPTIMIZATIONS}
@@ -114,12 +114,12 @@ class OnnxRuntime(Backend):
     def check(self, case: Case) -> None:
         import onnxruntime
 
-        if case.phase == "training":
+        if case.phase == Phase.TRAINING:
             raise Unsupported("onnxruntime runs inference only: its training package is discontinued")
         super().check(case)
         if PROVIDERS[case.device] not in onnxruntime.get_available_providers():
             raise Unsupported("this onnxruntime sees no CUDA device")
-        if case.device == "cpu" and case.precision == "fp16":
+        if case.device == "cpu" and case.precision == Precision.FP16:
             raise Unsupported("onnxruntime on the CPU has fp16 kernels for a few operators only and casts to fp32 for the rest")
 
     def build(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> Program:
@@ -141,7 +141,7 @@ class OnnxRuntime(Backend):
         return Facts("onnxruntime", onnxruntime.__version__, case.threads, case.precision, packages, settings)
 
     def peak_flops(self, case: Case) -> float:
-        if case.precision == "int8":
+        if case.precision == Precision.INT8:
             raise Unsupported("onnxruntime has no plain int8 matrix product to measure the machine's limit with")
         dtype = dtype_of(case.precision)
 

@@ -14,11 +14,11 @@ from steptime.core.backends.onnx_export.quantize import quantized
 from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
-HINTS = {"fp32": "f32", "bf16": "bf16", "fp16": "f16", "int8": "f32"}
+HINTS = {Precision.FP32: "f32", Precision.BF16: "bf16", Precision.FP16: "f16", Precision.INT8: "f32"}
 """what is not quantized in an int8 model stays in fp32"""
-CAPABILITIES = {"fp32": "FP32", "bf16": "BF16", "fp16": "FP16", "int8": "INT8"}
+CAPABILITIES = {Precision.FP32: "FP32", Precision.BF16: "BF16", Precision.FP16: "FP16", Precision.INT8: "INT8"}
 EIGHT_BITS = ("i8", "u8")
 EIGHT_BITS_OFF = 0.3
 """of the largest output: more than quantizing takes from any network, less than a wrong kernel does"""
@@ -55,7 +55,7 @@ class OpenVinoProgram(Program):
     def __init__(self, graph: Graph, case: Case, weights: Weights, inputs: Array, labels: Array) -> None:
         self._weights, self._graph = dict(weights), graph
         model, x = export(graph, weights, case.batch), natural_input(graph, inputs, np.float32)
-        if case.precision == "int8":
+        if case.precision == Precision.INT8:
             self._request = _eight_bits(model, case, x)
         else:
             self._request = Request(model, case, x)
@@ -110,8 +110,8 @@ def configuration(case: Case) -> dict[str, Any]:
 
 class OpenVino(Backend):
     name = "openvino"
-    phases = ("inference",)
-    precisions = ("fp32", "bf16", "fp16", "int8")
+    phases = (Phase.INFERENCE,)
+    precisions = (Precision.FP32, Precision.BF16, Precision.FP16, Precision.INT8)
     modules = ("openvino", "onnx", "onnxruntime")
     preloads = ("openvino", "onnx")
     environment_name = "openvino"
@@ -127,7 +127,7 @@ class OpenVino(Backend):
     def check(self, case: Case) -> None:
         import openvino
 
-        if case.phase == "training":
+        if case.phase == Phase.TRAINING:
             raise Unsupported("openvino runs inference only")
         super().check(case)
         known = openvino.Core().get_property(DEVICE, "OPTIMIZATION_CAPABILITIES")
@@ -147,7 +147,7 @@ class OpenVino(Backend):
         return Facts("openvino", openvino.__version__.partition("-")[0], case.threads, case.precision, packages, settings)
 
     def peak_flops(self, case: Case) -> float:
-        if case.precision == "int8":
+        if case.precision == Precision.INT8:
             raise Unsupported("openvino has no plain int8 matrix product to measure the machine's limit with")
         requests: list[Request] = []
 

@@ -17,7 +17,7 @@ from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.reference.optimizers import MOMENTUM
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 COMPILE_MODES = ("auto", "eager", "static", "predictor")
 MKL_CPU_TYPES = {"auto": "", "avx2": "5", "avx512": "7"}
@@ -29,7 +29,7 @@ def mode_of(case: Case) -> str:
     mode = option(BACKEND, case, "compile")
     if mode != "auto":
         return str(mode)
-    return "predictor" if case.phase == "inference" and case.precision != "fp64" else "eager"
+    return "predictor" if case.phase == Phase.INFERENCE and case.precision != Precision.FP64 else "eager"
 
 
 class PaddleProgram(Program):
@@ -40,13 +40,13 @@ class PaddleProgram(Program):
         self._loss: Any = None
         self._predictor: Optional[Predictor] = None
         paddle.seed(case.seed)
-        dtype = "float64" if case.precision == "fp64" else "float32"
+        dtype = "float64" if case.precision == Precision.FP64 else "float32"
         paddle.set_default_dtype(dtype)
         self._network, self._links = build_network(graph, weights, case)
         inputs = self._ordered(inputs)
         self._x, self._labels = paddle.to_tensor(inputs), paddle.to_tensor(labels)
         mode = mode_of(case)
-        if case.phase == "training":
+        if case.phase == Phase.TRAINING:
             self._network.train()
             objective = Objective(self._network, graph.loss).layer
             self._objective = paddle.jit.to_static(objective, full_graph=True) if mode == "static" else objective
@@ -175,7 +175,7 @@ class NoUpdate:
 
 class Paddle(Backend):
     name = "paddle"
-    precisions = ("fp64", "fp32", "bf16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.BF16)
     options = {"compile": "auto", "mkl": "auto"}
     choices = {"compile": COMPILE_MODES, "mkl": MKL_CPU_TYPES}
     modules = ("paddle",)
@@ -205,11 +205,11 @@ class Paddle(Backend):
     def check(self, case: Case) -> None:
         super().check(case)
         mode = mode_of(case)
-        if mode == "predictor" and case.phase == "training":
+        if mode == "predictor" and case.phase == Phase.TRAINING:
             raise Unsupported("paddle's predictor does not train; compile=eager or compile=static do")
-        if mode == "predictor" and case.precision == "fp64":
+        if mode == "predictor" and case.precision == Precision.FP64:
             raise Unsupported("paddle's predictor has no double precision; compile=eager or compile=static have")
-        if case.precision == "bf16" and mode != "predictor":
+        if case.precision == Precision.BF16 and mode != "predictor":
             raise Unsupported(
                 "paddle on CPUs has bf16 in its predictor only (inference):"
                 " its automatic mixed precision silently leaves everything in fp32 there"
@@ -229,8 +229,8 @@ class Paddle(Backend):
 
     def peak_flops(self, case: Case) -> float:
         """Of MKL in dynamic mode and of oneDNN in the predictor: their kernels may differ several times over."""
-        best = 0.0 if case.precision == "bf16" else best_rate(partial(mkl_product, case), lambda: None, CPU_SIZES)
-        if case.precision == "fp64":
+        best = 0.0 if case.precision == Precision.BF16 else best_rate(partial(mkl_product, case), lambda: None, CPU_SIZES)
+        if case.precision == Precision.FP64:
             return best
         return max(best, best_rate(partial(onednn_product, case), lambda: None, CPU_SIZES))
 
@@ -238,7 +238,7 @@ class Paddle(Backend):
 def mkl_product(case: Case, size: int) -> Callable[[], None]:
     import paddle
 
-    a = paddle.ones((size, size), "float64" if case.precision == "fp64" else "float32")
+    a = paddle.ones((size, size), "float64" if case.precision == Precision.FP64 else "float32")
 
     def run() -> None:
         paddle.matmul(a, a)

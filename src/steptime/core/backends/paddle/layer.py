@@ -8,7 +8,7 @@ from steptime.core.backends.base import Array
 from steptime.core.backends.translate import Layer, Link, Place
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph, Node
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase
 
 
 class CasePlace(Place):
@@ -16,7 +16,7 @@ class CasePlace(Place):
 
     def __init__(self, graph: Graph, node: Node, built: dict[str, Layer], orders: dict[str, Array], case: Case) -> None:
         super().__init__(graph, node, built, orders)
-        self.batch, self.training = case.batch, case.phase == "training"
+        self.batch, self.training = case.batch, case.phase == Phase.TRAINING
 
 
 def function_layer(function: Callable[..., Any], **constants: Any) -> Layer:

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from steptime.core.backends.base import Array
 from steptime.core.errors import Unsupported
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Precision
 
 PRODUCTS = ("convolution", "inner_product", "matmul")
 BROKEN_PASS = "conv_concat_activation_onednn_fuse_pass"
@@ -28,7 +28,7 @@ class Predictor:
         self.feed(inputs)
         self.run: Callable[[], None] = self._predictor.run
         self.product_types = ", ".join(sorted(product_types(self.run)))
-        if case.precision == "bf16" and "bfloat16" not in self.product_types:
+        if case.precision == Precision.BF16 and "bfloat16" not in self.product_types:
             ran = self.product_types or "none that oneDNN executed"
             raise Unsupported(f"paddle's predictor computes this model's products in another type than bf16: {ran}")
 
@@ -52,7 +52,7 @@ def _loaded(network: Any, inputs: Array, case: Case) -> Any:
         config.disable_gpu()
         config.enable_mkldnn()
         config.delete_pass(BROKEN_PASS)
-        if case.precision == "bf16":
+        if case.precision == Precision.BF16:
             config.enable_mkldnn_bfloat16()
         config.set_cpu_math_library_num_threads(case.threads)
         config.disable_glog_info()

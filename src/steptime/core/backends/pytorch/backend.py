@@ -18,13 +18,13 @@ from steptime.core.backends.pytorch.layers import build_module
 from steptime.core.errors import Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.reference.optimizers import momentum_of
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 LAYOUTS = ("auto", "channels_last", "contiguous")
 COMPILE_MODES = ("", "default", "reduce-overhead", "max-autotune")
 
 
-def dtype_of(precision: str) -> Any:
+def dtype_of(precision: Precision) -> Any:
     import torch
 
     return getattr(torch, DTYPES[precision])
@@ -41,9 +41,9 @@ class TorchProgram(Program):
         channels_last = image and use_channels_last(case)
         self._module, self._links = build_module(graph, weights, channels_last)
         dtype = dtype_of(case.precision)
-        whole = dtype if case.phase == "inference" or case.precision == "fp64" else torch.float32
+        whole = dtype if case.phase == Phase.INFERENCE or case.precision == Precision.FP64 else torch.float32
         layout = {"memory_format": torch.channels_last} if channels_last else {}
-        self._module.to(device=case.device, dtype=whole, **layout).train(case.phase == "training")
+        self._module.to(device=case.device, dtype=whole, **layout).train(case.phase == Phase.TRAINING)
         x = torch.from_numpy(inputs)
         if image:
             x = x.permute(0, 3, 1, 2)
@@ -55,13 +55,13 @@ class TorchProgram(Program):
             self._x, self._labels = self._x.clone(), self._labels.clone()  # not views of arrays that are filled anew
         mode = option(BACKEND, case, "compile")
         self._call = torch.compile(self._module, mode=mode) if mode else self._module
-        if case.replicas > 1 and case.phase == "training":
+        if case.replicas > 1 and case.phase == Phase.TRAINING:
             self._call = torch.nn.parallel.DistributedDataParallel(self._module)
         self._autocast: Callable[[], Any] = contextlib.nullcontext
         if is_mixed(case):
             self._autocast = lambda: torch.autocast(case.device, dtype)
-        self._scaler = torch.amp.GradScaler(case.device, enabled=is_mixed(case) and case.precision == "fp16")
-        if case.phase == "training":
+        self._scaler = torch.amp.GradScaler(case.device, enabled=is_mixed(case) and case.precision == Precision.FP16)
+        if case.phase == Phase.TRAINING:
             self._optimizer = self._make_optimizer()
             self.step = self._train if not self._scaler.is_enabled() else self._train_scaled  # type: ignore[method-assign]
         else:
@@ -148,12 +148,12 @@ def use_channels_last(case: Case) -> bool:
     layout = option(BACKEND, case, "layout")
     if layout != "auto":
         return bool(layout == "channels_last")
-    return case.device == "cpu" or case.precision in ("bf16", "fp16")
+    return case.device == "cpu" or case.precision in NARROW
 
 
 class PyTorch(Backend):
     name = "pytorch"
-    precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.TF32, Precision.BF16, Precision.FP16)
     devices = ("cpu", "cuda")
     options = {"layout": "auto", "compile": ""}
     choices = {"layout": LAYOUTS, "compile": COMPILE_MODES}
@@ -172,7 +172,7 @@ class PyTorch(Backend):
         import torch
 
         set_torch_threads(case.threads)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == "tf32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == Precision.TF32
 
     def check(self, case: Case) -> None:
         import torch

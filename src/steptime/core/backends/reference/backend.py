@@ -11,9 +11,9 @@ from steptime.core.backends.base import Array, Backend, Facts, Program, Weights
 from steptime.core.backends.peak import CPU_SIZES, best_rate
 from steptime.core.models.graph import Graph
 from steptime.core.reference.network import Network
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
-DTYPES = {"fp32": np.float32, "fp64": np.float64}
+DTYPES = {Precision.FP32: np.float32, Precision.FP64: np.float64}
 
 
 class ReferenceProgram(Program):
@@ -26,7 +26,7 @@ class ReferenceProgram(Program):
         self._loss: Optional[float] = None
 
     def step(self) -> None:
-        if self._case.phase == "training":
+        if self._case.phase == Phase.TRAINING:
             self._loss = self._network.train(self._inputs, self._labels, self._case.optimizer, self._case.learning_rate)
         else:
             self._network.forward(self._inputs, training=False)

@@ -17,13 +17,13 @@ from steptime.core.backends.tensorflow.training import LossScale, Optimizer, los
 from steptime.core.backends.translate import build_layers, walk
 from steptime.core.models import ops
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 COMPILE_MODES = ("graph", "eager", "xla")
 PRODUCTS = ("Conv2D", "DepthwiseConv2dNative", "MatMul", "BatchMatMulV2", "BatchMatMulV3")
 
 
-def dtype_of(precision: str) -> Any:
+def dtype_of(precision: Precision) -> Any:
     import tensorflow as tf
 
     return tf.as_dtype(DTYPES[precision])
@@ -41,7 +41,7 @@ class TensorFlowProgram(Program):
         self._dtype = dtype_of(case.precision)
         self._loss: Any = None
         self._out: Any = None
-        training = case.phase == "training"
+        training = case.phase == Phase.TRAINING
         with tf.device(device_of(case)):
             self._count = tf.Variable(0, dtype=tf.int64, trainable=False)
             self._variables = {name: self._variable(name, array) for name, array in weights.items()}
@@ -55,7 +55,7 @@ class TensorFlowProgram(Program):
             self._trained = [v for v in self._variables.values() if v.trainable]
             if training and case.optimizer != "none":
                 self._optimizer = Optimizer(case.optimizer, case.learning_rate, self._trained, self._count)
-            self._scale = LossScale() if training and case.precision == "fp16" else None
+            self._scale = LossScale() if training and case.precision == Precision.FP16 else None
         mode = option(BACKEND, case, "compile")
         self._call: Callable[[], Any] = self._train if training else self._infer
         self._look: Callable[[], Any] = self._infer
@@ -67,7 +67,7 @@ class TensorFlowProgram(Program):
     def _variable(self, name: str, array: Array) -> Any:
         tf, node = self._tf, self._graph.by_name[name.rpartition("/")[0]]
         parameter = self._graph.parameters[name]
-        mixed = self._case.phase == "training" or isinstance(node.op, ops.BatchNorm)
+        mixed = self._case.phase == Phase.TRAINING or isinstance(node.op, ops.BatchNorm)
         dtype = tf.float32 if mixed and self._dtype.size < 4 else self._dtype
         shape = stored_shape(node.op, self._graph.input_shapes(node), parameter)
         return tf.Variable(tf.cast(tf.constant(array.reshape(shape)), dtype), trainable=parameter.trainable)
@@ -142,7 +142,7 @@ class TensorFlowProgram(Program):
 
 class TensorFlow(Backend):
     name = "tensorflow"
-    precisions = ("fp64", "fp32", "tf32", "bf16", "fp16")
+    precisions = (Precision.FP64, Precision.FP32, Precision.TF32, Precision.BF16, Precision.FP16)
     devices = ("cpu", "cuda")
     options = {"compile": "graph"}
     choices = {"compile": COMPILE_MODES}
@@ -165,7 +165,7 @@ class TensorFlow(Backend):
                 tf.config.experimental.set_memory_growth(gpu, True)
         else:
             tf.config.set_visible_devices([], "GPU")
-        tf.config.experimental.enable_tensor_float_32_execution(case.precision == "tf32")
+        tf.config.experimental.enable_tensor_float_32_execution(case.precision == Precision.TF32)
 
     def check(self, case: Case) -> None:
         import tensorflow as tf

@@ -11,6 +11,7 @@ from steptime.core.backends.translate import OperatorTable
 from steptime.core.backends.windows import four, is_depthwise, padding_of, reach, window_counts
 from steptime.core.errors import Unsupported
 from steptime.core.models import ops
+from steptime.core.schema import Phase
 
 TABLE = OperatorTable("tensorflow", sequence.TABLE)
 
@@ -40,7 +41,7 @@ def full_convolution(place: VariablePlace) -> Callable[[Any, Any], Any]:
     op, (x,), cpu = place.op, place.shapes, place.case.device == "cpu"
     _, _, strides, dilation, _ = op.window(x)
     padding = padding_of(op, x)
-    if cpu and dilation != (1, 1) and place.case.phase == "training":
+    if cpu and dilation != (1, 1) and place.case.phase == Phase.TRAINING:
         raise Unsupported("tensorflow has no gradient of a Conv2d with dilation on the CPU")
 
     def convolve(x: Any, kernel: Any) -> Any:

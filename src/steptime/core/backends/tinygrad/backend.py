@@ -17,7 +17,7 @@ from steptime.core.backends.tinygrad.layers import TABLE, Pass, changes_of
 from steptime.core.backends.translate import Link, walk
 from steptime.core.models.graph import Graph, Node
 from steptime.core.reference.optimizers import momentum_of
-from steptime.core.schema import Case
+from steptime.core.schema import Case, Phase, Precision
 
 COMPILE_MODES = ("jit", "eager")
 
@@ -38,8 +38,8 @@ class TinygradProgram(Program):
         self._x = self._ordered(inputs).realize()
         self._labels = Tensor(labels.astype(np.int32)).realize() if labels.size else None
         jit = TinyJit if option(BACKEND, case, "compile") == "jit" else _as_it_is
-        self._call: Callable[[], Any] = jit(self._train if case.phase == "training" else self._infer)
-        if case.phase == "training":
+        self._call: Callable[[], Any] = jit(self._train if case.phase == Phase.TRAINING else self._infer)
+        if case.phase == Phase.TRAINING:
             self._optimizer = self._make_optimizer()
             self.step = self._training_step  # type: ignore[method-assign]
         else:
@@ -143,7 +143,7 @@ def _as_it_is(function: Callable[[], Any]) -> Callable[[], Any]:
 
 class Tinygrad(Backend):
     name = "tinygrad"
-    precisions = ("fp64", "fp32")
+    precisions = (Precision.FP64, Precision.FP32)
     options = {"compile": "jit"}
     choices = {"compile": COMPILE_MODES}
     modules = ("tinygrad",)
@@ -166,7 +166,7 @@ class Tinygrad(Backend):
 
     def start(self, case: Case) -> None:
         find_compiler()
-        if case.precision == "fp64":
+        if case.precision == Precision.FP64:
             os.environ["OPTIM_DTYPE"] = "float64"  # of the optimisers' moments
         self.preload()
 
