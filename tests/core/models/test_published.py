@@ -3,7 +3,6 @@
 import pytest
 
 from steptime.core.models import zoo
-from steptime.core.models.graph import verify
 from tests.effort import Effort
 
 PUBLISHED = {
@@ -102,19 +101,11 @@ def test_multiply_adds_are_those_published(name, billions):
     assert zoo.build(name, {}).flops_forward / 2e9 == pytest.approx(billions, rel=0.01)
 
 
-@pytest.mark.parametrize("name", zoo.models())
-def test_a_built_graph_passes_full_verification(name):
-    graph = zoo.build(name, {})
-    assert verify(graph) is graph
-
-
-def test_all_graphs_and_the_largest_are_built_and_verified_in_an_instant():
+def test_all_graphs_are_built_in_an_instant():
     with Effort() as listing:
         graph = max((entry.build() for entry in zoo.models().values()), key=lambda g: len(g.nodes))
     assert graph.name == "nasnetlarge"
-    with Effort() as verifying:
-        verify(zoo.build("nasnetlarge", {}))
-    assert (listing.units < 20, verifying.units < 5) == (True, True), (listing.units, verifying.units)
+    assert listing.units < 20, listing.units
 
 
 def test_every_model_says_where_it_comes_from():

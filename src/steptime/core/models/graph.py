@@ -139,15 +139,6 @@ class Graph:
         return replace(self, nodes=nodes)
 
 
-def verify(graph: Graph) -> Graph:
-    """The graph itself if it fits together; else GraphError naming the first offending node."""
-    seen: dict[str, Node] = {}
-    for node in graph.nodes:
-        _verify_node(graph.name, node, seen)
-        seen[node.name] = node
-    return _verify_ends(graph, seen)
-
-
 def _verify_ends(graph: Graph, seen: Mapping[str, Node]) -> Graph:
     if graph.output not in seen:
         raise GraphError(f"{graph.name}: the output '{graph.output}' is not a node")
@@ -158,18 +149,6 @@ def _verify_ends(graph: Graph, seen: Mapping[str, Node]) -> Graph:
         if node.name not in used:
             raise GraphError(f"{graph.name}: nothing uses node '{node.name}' ({type(node.op).__name__})")
     return graph
-
-
-def _verify_node(graph: str, node: Node, seen: Mapping[str, Node]) -> None:
-    where = f"{graph}: node '{node.name}' ({type(node.op).__name__})"
-    for name in node.inputs:
-        if name not in seen:
-            raise GraphError(f"{where}: its input '{name}' is not computed before it")
-    known = _fit(graph, node.name, node.op, tuple(seen[i].shape for i in node.inputs), seen)
-    if node.shape != known.shape:
-        raise GraphError(f"{where}: its shape is {node.shape}, but its operator gives {known.shape}")
-    if node.parameters != known.parameters:
-        raise GraphError(f"{where}: its parameters are not those of its operator")
 
 
 def _fit(graph: str, name: str, op: Op, shapes: tuple[Shape, ...], seen: Mapping[str, Node]) -> Facts:
