@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.errors import UnknownName
-from steptime.core.schema import Case, Record
+from steptime.core.schema import Case, Record, Software
 from steptime.store.columns import NAMES
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
@@ -72,3 +72,16 @@ def test_a_row_of_an_imported_record_says_what_its_source_says_and_no_more():
     unknown = row_of(replace(imported(mean_seconds=0.5), case=Case("mlp", "tensorflow", 0, precision="", threads=0, device="")))
     assert unknown["batch_time_ms"] == 500.0 and unknown["throughput"] is None
     assert unknown["replica_batch"] is None and unknown["precision"] is None and unknown["device_type"] is None
+
+
+def test_what_changes_the_work_of_our_own_records_is_in_the_row():
+    found = measured()
+    options = {"image": 160, "width": 32}
+    case = replace(found.case, model="resnet50", model_options=options, backend_options={"compile": "max", "mkl": True})
+    software = Software("3.11", "python", "pytorch", "2.5", "0", settings={"compile": "max", "layout": "NHWC"})
+    row = row_of(replace(found, case=case, software=software))
+    assert (row["image_size"], row["compile"], row["layout"]) == ("160", "max", "nhwc")
+    assert (row["unit"], row["variant"], row["part"]) == ("samples/s", "mkl=True", None)
+    plain = row_of(replace(found, case=replace(case, model_options={}), software=software))
+    assert plain["image_size"] == "224" and plain["model"] == "resnet50"
+    assert row_of(replace(found, case=replace(case, model="mlp", model_options={})))["image_size"] is None

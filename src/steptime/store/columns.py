@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, VERDICTS, Case, Phase, Record
+from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, SETTINGS, VERDICTS, Case, Phase, Record
+from steptime.store.devices import Device, device_named
 
 TEXT, COUNT, BYTES, FIGURE = "VARCHAR", "INTEGER", "BIGINT", "DOUBLE"
 LABELS = "labels"
@@ -129,22 +130,61 @@ def _server(record: Record) -> str:
     return record.source.server if record.source else record.machine.host if record.machine else ""
 
 
-def _device(record: Record) -> str:
+def _device(record: Record) -> Device:
+    """Under one name, however the record or its source spells it."""
     machine = record.machine
     if record.source:
-        return record.source.device or record.case.device
+        return device_named(record.source.device or record.case.device)
     on_cpu = _ran_on(record) == "cpu"
     if on_cpu or not machine or not machine.accelerators:
-        return machine.cpu if machine and on_cpu else record.case.device
-    return _gpu_name(machine.accelerators[0].name)
+        return device_named(machine.cpu if machine and on_cpu else record.case.device)
+    return device_named(_gpu_name(machine.accelerators[0].name))
 
 
 @lru_cache(maxsize=256)
 def _gpu_name(raw: str) -> str:
-    """In the spelling of imported records, so that both stand under one name."""
+    """In the spelling of imported records, for devices that the table of devices lacks."""
     from steptime.store.names import device
 
     return device(raw)[0] or raw
+
+
+def _about_device(field: str) -> Callable[[Record], Any]:
+    return lambda record: getattr(_device(record), field)
+
+
+def _setting(name: str) -> Callable[[Record], str]:
+    """What changes the work beside the case: told by an import's source, or by our own backend."""
+
+    def read(record: Record) -> str:
+        if record.source:
+            return record.source.settings.get(name, "")
+        return record.software.settings.get(name, "").lower() if record.software else ""
+
+    return read
+
+
+def _image_size(record: Record) -> str:
+    if record.source:
+        return record.source.settings.get("image_size", "")
+    return str(record.case.model_options.get("image", "")) or _default_image(record.case.model)
+
+
+@lru_cache(maxsize=256)
+def _default_image(model: str) -> str:
+    from steptime.core.models.zoo import models
+
+    return str(models()[model].options.get("image", "")) if model in models() else ""
+
+
+def _unit(record: Record) -> str:
+    return (record.source.settings.get("unit") if record.source else "") or "samples/s"
+
+
+def _variant(record: Record) -> str:
+    """Settings without a column of their own, and options of our own backends."""
+    settings = record.source.settings if record.source else record.case.backend_options
+    return ",".join(f"{name}={value}" for name, value in sorted(settings.items()) if name not in SETTINGS)
 
 
 def _ran_on(record: Record) -> str:
@@ -194,6 +234,9 @@ def _milliseconds(name: str, label: str, better: str, field: str, **more: Any) -
     return _figure(name, label, "ms", better, f"summary.{field}", field, scale=1e3, **more)
 
 
+_DEVICE = ("source.device", "allocation.ran_on")
+_SETTINGS = ("source.settings",)
+
 TABLE = (
     _run("id", "id", "id"),
     _what("phase", "phase", "case.phase", blank=False, order=PHASES),
@@ -207,7 +250,7 @@ TABLE = (
     _what("data", "data", _data, blank=False, order=("synthetic", "real")),
     _what("data_store", "data store", "case.data_store", blank=False),
     _what("server", "server", _server, depends=("source.server",)),
-    _what("device", "device", _device, depends=("source.device", "allocation.ran_on")),
+    _what("device", "device", _about_device("name"), depends=_DEVICE),
     _what("device_type", "device type", _device_type, depends=("allocation.ran_on",), order=("cpu", "gpu")),
     _what("devices_per_node", "devices per node", "case.devices", sql=COUNT, blank=False),
     _what("nodes", "nodes", "case.nodes", sql=COUNT, blank=False),
@@ -220,6 +263,17 @@ TABLE = (
     ),
     _what("threads", "threads", "case.threads", sql=COUNT, blank=False),
     _what("optimizer", "optimizer", _optimizer),
+    _what("image_size", "image size", _image_size, depends=_SETTINGS, blank=False),
+    _what("compile", "compile mode", _setting("compile"), depends=_SETTINGS, blank=False),
+    _what("layout", "layout", _setting("layout"), depends=_SETTINGS, blank=False),
+    _what("augmentation", "augmentation", _setting("augmentation"), depends=_SETTINGS, blank=False),
+    _what("part", "part of the work", _setting("part"), depends=_SETTINGS, blank=False),
+    _what("unit", "unit of throughput", _unit, depends=_SETTINGS),
+    _what("variant", "variant", _variant, depends=_SETTINGS, blank=False),
+    _what("vendor", "vendor", _about_device("vendor"), depends=_DEVICE, blank=False),
+    _what("architecture", "architecture", _about_device("architecture"), depends=_DEVICE, blank=False),
+    _what("device_memory_gb", "memory of a device", _about_device("memory_gb"), sql=COUNT, depends=_DEVICE, unit="GB"),
+    _what("device_year", "year of a device", _about_device("year"), sql=COUNT, depends=_DEVICE),
     _milliseconds("batch_time_ms", "batch time", "lower", "mean_seconds", interval=True, heading="ms/step"),
     _figure(
         "throughput", "throughput", "samples/s", "higher", "summary.mean_speed", "mean_speed", interval=True, heading="samples/s"

@@ -255,11 +255,16 @@ def _reader(fields: Iterable[tuple[str, str | None]]) -> Callable[[Any], tuple[A
     """From a record to a tuple of fields at paths, each with what stands for it where the record lacks the part. Compiled, as
     dataclasses are, since this runs for every record: calling a getter for each field takes twice as long."""
     parts = [
-        f"{absent!r} if r.{path.partition('.')[0]} is None else r.{path}" if "." in path else f"r.{path}"
+        f"{absent!r} if r.{path.partition('.')[0]} is None else {_expression(path)}" if "." in path else f"r.{path}"
         for path, absent in fields
     ]
     reader: Callable[[Any], tuple[Any, ...]] = eval(f"lambda r: ({', '.join(parts)},)")
     return reader
+
+
+def _expression(path: str) -> str:
+    """A dictionary as a tuple, so that it can be part of a key."""
+    return f"tuple(r.{path}.items())" if path == "source.settings" else f"r.{path}"
 
 
 PRINTED = tuple(column for column in FIGURES if column.printed)

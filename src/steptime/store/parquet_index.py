@@ -33,6 +33,7 @@ from steptime.core.atomic import write_bytes
 from steptime.core.machine.cpus import usable_threads
 from steptime.store import rollup, tables
 from steptime.store.columns import TABLE
+from steptime.store.devices import device_table
 from steptime.store.files import Damaged, Store
 from steptime.store.intake import Outcome, Share, cut, take_in
 from steptime.store.process_pool import MOST_PROCESSES, outcomes
@@ -40,8 +41,8 @@ from steptime.store.process_pool import MOST_PROCESSES, outcomes
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = zlib.crc32(repr((4, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE])).encode())
-"""another one, as other columns make it, has every older index built anew"""
+FORMAT = zlib.crc32(repr((5, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE], device_table())).encode())
+"""another one, as other columns or names of devices make it, has every older index built anew"""
 LEAST_SHARE, MOST_SHARE, PARALLEL_BYTES = 16 << 20, 192 << 20, 48 << 20
 """bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""
 SMALL, MOST_SMALL = 50_000, 8

@@ -91,7 +91,7 @@ def test_a_series_has_a_name_and_filters_of_its_own():
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("x=modle", "unknown dimension 'modle' (did you mean model?); known: backend"),
+        ("x=modle", "unknown dimension 'modle' (did you mean model?); known: architecture"),
         ("y=thruput", "unknown measure 'thruput'"),
         ("agg=avg", "unknown aggregation 'avg'; known: best, max, mean, median, min"),
         ("scaling=both", "unknown scaling 'both'; known: strong, weak"),
