@@ -252,3 +252,82 @@ def test_an_interrupted_import_stops_at_once_and_leaves_no_half(home, tmp_path, 
             process.kill()
     assert process.returncode == 130 and said.strip() == "steptime: interrupted"
     assert read_rows(Store(tmp_path / "s")).rows == []
+
+
+def speeds(store):
+    return sorted(row["throughput"] for row in read_rows(store).rows)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table whose batches are known only once the other table is beside it."""
+    (tmp_path / "tables").mkdir()
+    path = tmp_path / "tables" / "tf-train-throughput-fp32.csv"
+    path.write_text(FILES["tf-train-throughput-fp32.csv"])
+
+    def tell_batches():
+        (path.parent / "tf-train-bs-fp32.csv").write_text(
+            "name_gpu,num_gpu,alexnet,resnet50,vgg16\nRTX 3080,1,448,56,24\n2x RTX 2080Ti NVLink,2,1024,128,112\n"
+        )
+
+    return path, tell_batches
+
+
+def test_a_file_that_is_read_otherwise_now_is_not_doubled_but_refused_with_a_word(store, table):
+    path, tell_batches = table
+    assert run(store, [path]).added == 5
+    before = speeds(store)
+    tell_batches()
+    report = run(store, [path])
+    assert (report.added, report.replaced) == (0, 0) and speeds(store) == before
+    (refused,) = report.refused
+    assert "5 records of it are in the store as it was read before" in refused.reason and "--replace" in refused.reason
+
+
+def test_replace_puts_the_new_reading_in_the_place_of_the_earlier_one(store, table, samples):
+    path, tell_batches = table
+    run(store, [path, samples / "tf_cnn.log"])
+    before = speeds(store)
+    tell_batches()
+    report = run(store, [path], replace=True)
+    assert (report.added, report.replaced, report.refused) == (5, 5, [])
+    assert speeds(store) == before  # the other file's record is where it was
+    rows = read_rows(store).rows
+    assert {row["replica_batch"] for row in rows if row["origin"] == "Lambda tables"} == {448, 56, 24, 512, 64}
+    again = run(store, [path], replace=True)
+    assert (again.added, again.replaced, again.present) == (0, 0, 5)
+
+
+def test_records_of_a_file_that_holds_no_result_any_more_are_replaced_by_nothing(store, tmp_path, table):
+    from steptime.importing.mapping import Mapped
+
+    path, tell_batches = table
+    tell_batches()
+    batches = path.parent / "tf-train-bs-fp32.csv"
+    wrong = Mapped("Lambda tables", "", {"device": "name_gpu", "throughput": "alexnet"}, {"model": "alexnet"}, {})
+    assert run(store, [batches], wrong).added == 2  # as speeds, which they are not
+    assert "2 records of it are in the store" in run(store, [batches]).refused[0].reason
+    assert run(store, [batches], replace=True).replaced == 2
+    assert speeds(store) == [] and store.paths() == []
+
+
+def test_ids_of_what_was_imported_before_are_the_same_now(samples):
+    """Of formats that are read as ever."""
+    found = {path.name: [r[0] for r in file.lines] for file in run(None, files_in([samples])).files for path in [file.path]}
+    assert found["dlpg.csv"] == ["import-243a49fb85654cec"]
+    assert found["2018-06-04-p100:2:scratch"] == ["import-b1b89037c43a5694"]
+    assert found["alexnet.log"] == ["import-707762175441bb45", "import-c28f2eecfc7aaf80"]
+    assert found["gnmt.txt"] == ["import-002691674ebdb54b"]
+    assert found["dawn_inference.json"] == ["import-63fbb44d869436a9"]
+
+
+def test_figures_far_off_what_is_there_are_reported_and_imported(store, tmp_path):
+    (tmp_path / "fp16").mkdir()
+    for name, speed in (("a.log", "399.87"), ("b.log", "410.00"), ("c.log", "3.99")):
+        (tmp_path / "fp16" / name).write_text(TF_CNN.replace("399.87", speed))
+    assert run(store, files_in([tmp_path / "fp16" / "a.log", tmp_path / "fp16" / "b.log"])).warnings == []
+    report = run(store, [tmp_path / "fp16" / "c.log"])
+    assert report.added == 1
+    (warning,) = report.warnings
+    assert "c.log:25: resnet50 training Tesla P100-PCIE-16GB fp16: 1.995 samples/s is a hundred times off" in warning
+    assert "in record import-" in warning

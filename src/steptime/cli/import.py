@@ -26,6 +26,7 @@ SHOWN = 20
 @click.option("--reference", is_flag=True, help="Import the published figures that come with steptime.")
 @click.option("--mapping", metavar="FILE", type=click.Path(path_type=Path), help="Read CSV or JSON by this mapping (TOML).")
 @click.option("--make-mapping", is_flag=True, help="Print a first mapping for a CSV or JSON file, with its guesses.")
+@click.option("--replace", is_flag=True, help="Put a new reading of a file in the place of an earlier one.")
 @click.option("--formats", is_flag=True, help="List the known formats.")
 @json_option
 @store_option
@@ -35,6 +36,7 @@ def command(
     reference: bool,
     mapping: Path | None,
     make_mapping: bool,
+    replace: bool,
     formats: bool,
     as_json: bool,
     store_path: str | None,
@@ -57,7 +59,7 @@ def command(
     store = None if dry_run else open_store(store_path)
     if store:
         store.prepare()
-    report = run(store, files, mapped_by(mapping) if mapping else None)
+    report = run(store, files, mapped_by(mapping) if mapping else None, replace=replace)
     if as_json:
         _print_json(report, dry_run)
     else:
@@ -84,6 +86,8 @@ def _print_json(report: Report, dry_run: bool) -> None:
         line: dict[str, object] = {"file": str(file.path), "tool": file.tool, "records": [identity for identity, _ in file.lines]}
         line |= {"refused": not file.side and bool(file.reason), "reason": file.reason, "line": file.line}
         print(json.dumps(line | ({"rows": file.rows} if dry_run else {})))
+    for warning in report.warnings:
+        print(json.dumps({"warning": warning}))
 
 
 def _print_text(report: Report, dry_run: bool) -> None:
@@ -103,6 +107,10 @@ def _print_text(report: Report, dry_run: bool) -> None:
         print(_complaint(file), file=sys.stderr)
     if len(report.refused) > SHOWN:
         print(f"and {len(report.refused) - SHOWN} more; --json lists them all", file=sys.stderr)
+    for warning in report.warnings[:SHOWN]:
+        print(f"look at this: {warning}", file=sys.stderr)
+    if len(report.warnings) > SHOWN:
+        print(f"and {len(report.warnings) - SHOWN} more such figures; --json lists them all", file=sys.stderr)
     print(_closing(report, dry_run))
 
 
@@ -119,6 +127,7 @@ def _closing(report: Report, dry_run: bool) -> str:
     side = sum(1 for file in report.files if file.side)
     parts = [f"{report.added} records {'would be imported' if dry_run else 'imported'}"]
     parts += [f"{report.present} were there already"] if report.present else []
+    parts += [f"{report.replaced} of earlier readings taken out"] if report.replaced else []
     parts += [f"{len(report.refused)} of {len(report.files)} files refused"] if report.refused else []
     parts += [f"{side} files read with others"] if side else []
     return ", ".join(parts)

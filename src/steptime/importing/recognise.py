@@ -37,6 +37,8 @@ class Outcome:
     line: int = 0
     side: bool = False
     """it is no result by itself, but was read with one"""
+    sha256: str = ""
+    """of a file that an importer knows"""
 
 
 @cache
@@ -67,19 +69,19 @@ def load_all() -> None:
 
 def read(path: Path, chosen: Importer | None = None) -> Outcome:
     """Never raises: a parser that is surprised by its input refuses the file, and the rest go in."""
-    tool = ""
+    tool = sha256 = ""
     try:
         file = File(path)
         if not file.content:
             raise Refused("it is empty")
         found = chosen or _recognise(file)
-        tool = found.TOOL
+        tool, sha256 = found.TOOL, file.sha256
         records = [record_of(tool, file, entry) for entry in found.entries(file)]
         if not records:
             raise Refused("it holds no result")
-        return Outcome(path, tool, _numbered(records))
+        return Outcome(path, tool, _numbered(records), sha256=sha256)
     except Side as problem:
-        return Outcome(path, tool, reason=sentence(str(problem)), side=True)
+        return Outcome(path, tool, reason=sentence(str(problem)), side=True, sha256=sha256)
     except Refused as problem:
         return Outcome(path, tool, reason=sentence(str(problem)), line=problem.line)
     except OSError as problem:

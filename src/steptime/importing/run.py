@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.errors import UsageError
+from steptime.importing.earlier import Reading, StoredReadings, reading_of
+from steptime.importing.neighbours import Figure, far_off, figure_of, figures_in
 from steptime.importing.recognise import Importer, Outcome, load_all, read
 from steptime.store.files import Store
 from steptime.store.process_pool import MOST_PROCESSES, outcomes
@@ -19,20 +22,24 @@ from steptime.store.rows import Row, row_of
 PARALLEL_FROM = 64
 """files: below, starting processes takes longer than reading"""
 BATCH_BYTES = 32 << 20
+READ_BEFORE = "are in the store as it was read before (by an earlier version, or otherwise); --replace puts the new reading there"
 Line = tuple[str, bytes]
 
 
 @dataclass(frozen=True)
 class Read:
-    """An outcome as it crosses from a reading process: records already encoded, with the rows that are shown."""
+    """An outcome as it crosses from a reading process: records already encoded, with what is shown and compared of them."""
 
     path: Path
     tool: str
     reason: str
     line: int
     side: bool
+    sha256: str = ""
     lines: list[Line] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
 
 
 @dataclass
@@ -42,7 +49,11 @@ class Report:
     files: list[Read] = field(default_factory=list)
     added: int = 0
     present: int = 0
+    replaced: int = 0
+    """records that were in the store as their file was read before, and were taken out"""
     batches: list[Path] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """figures far off their neighbours"""
 
     @property
     def refused(self) -> list[Read]:
@@ -69,32 +80,66 @@ def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         yield folder, folders, [name for name in names if not name.startswith(".")]
 
 
-def run(store: Store | None, paths: list[Path], chosen: Importer | None = None, processes: int = 0) -> Report:
+def run(
+    store: Store | None, paths: list[Path], chosen: Importer | None = None, processes: int = 0, replace: bool = False
+) -> Report:
     """Imports into the store; without one, only says what would be imported."""
-    report = Report()
-    known = {identity for identity, _ in store.ids()} if store else set()
-    waiting: list[Line] = []
-    size = 0
+    report, intake = Report(), Intake(store, replace)
+    stored = figures_in(store) if store else []
+    figures: list[Figure] = []
     for outcome in _outcomes(paths, chosen, processes or len(os.sched_getaffinity(0)), rows=store is None):
-        fresh = [line for line in outcome.lines if line[0] not in known]
-        known.update(identity for identity, _ in fresh)
+        taken = intake.take(outcome, report)
+        figures += taken.figures
+        report.files.append(_light(taken))
+    intake.finish(report)
+    report.warnings = list(far_off(figures, stored))
+    return report
+
+
+class Intake:
+    """Decides of each file's records which are new, and writes them in batches."""
+
+    def __init__(self, store: Store | None, replace: bool) -> None:
+        self.store, self.replace = store, replace
+        self.stored = StoredReadings(store.batch_lines() if store else ())
+        self.known = self.stored.ids | ({path.stem for path in store.paths() if path.suffix == ".json"} if store else set())
+        self.waiting: list[Line] = []
+        self.size = 0
+        self.gone: set[str] = set()
+        """ids that are to be taken out, once what replaces them is stored"""
+
+    def take(self, outcome: Read, report: Report) -> Read:
+        """The outcome as it is reported: a file whose records would be doubled is refused, unless they are to be replaced."""
+        earlier = self.stored.replaced_by(outcome.tool, outcome.sha256, outcome.readings) if outcome.sha256 else []
+        if earlier and not self.replace:
+            return Read(outcome.path, outcome.tool, f"{len(earlier)} records of it {READ_BEFORE}", 0, side=False)
+        self.gone.update(earlier)
+        fresh = [line for line in outcome.lines if line[0] not in self.known]
+        self.known.update(identity for identity, _ in fresh)
         report.added += len(fresh)
         report.present += len(outcome.lines) - len(fresh)
-        report.files.append(_light(outcome))
-        waiting += fresh
-        size += sum(len(content) for _, content in fresh)
-        if store and size > BATCH_BYTES:
-            report.batches.append(store.put_lines(waiting))
-            waiting, size = [], 0
-    if store and waiting:
-        report.batches.append(store.put_lines(waiting))
-    return report
+        self.waiting += fresh
+        self.size += sum(len(content) for _, content in fresh)
+        if self.size > BATCH_BYTES:
+            self._write(report)
+        return outcome
+
+    def finish(self, report: Report) -> None:
+        self._write(report)
+        if self.store and self.gone:
+            self.store.remove_from_batches(self.gone)
+        report.replaced = len(self.gone)
+
+    def _write(self, report: Report) -> None:
+        if self.store and self.waiting:
+            report.batches.append(self.store.put_lines(self.waiting))
+        self.waiting, self.size = [], 0
 
 
 def _light(outcome: Read) -> Read:
     """Without the records, which are in the store or in the way."""
     ids = [(identity, b"") for identity, _ in outcome.lines]
-    return Read(outcome.path, outcome.tool, outcome.reason, outcome.line, outcome.side, ids, outcome.rows)
+    return dataclasses.replace(outcome, lines=ids, readings=[], figures=[])
 
 
 def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: bool) -> Iterator[Read]:
@@ -112,6 +157,19 @@ def _read_all(paths: Iterable[Path], rows: bool, chosen: Importer | None = None)
 
 
 def _encoded(outcome: Outcome, rows: bool) -> Read:
-    lines = [(record.id, msgspec.json.encode(record)) for record in outcome.records]
-    shown = [row_of(record) for record in outcome.records] if rows else []
-    return Read(outcome.path, outcome.tool, outcome.reason, outcome.line, outcome.side, lines, shown)
+    made = [row_of(record) for record in outcome.records]
+    figures = (
+        figure_of(row, f"{outcome.path}:{r.source.line if r.source else 0}") for row, r in zip(made, outcome.records, strict=True)
+    )
+    return Read(
+        path=outcome.path,
+        tool=outcome.tool,
+        reason=outcome.reason,
+        line=outcome.line,
+        side=outcome.side,
+        sha256=outcome.sha256,
+        lines=[(record.id, msgspec.json.encode(record)) for record in outcome.records],
+        rows=made if rows else [],
+        readings=[reading_of(record) for record in outcome.records],
+        figures=[figure for figure in figures if figure],
+    )

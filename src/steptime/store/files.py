@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,6 +144,27 @@ class Store:
             else:
                 yield from ((identity, path) for identity in _batch_ids(decoder, path))
 
+    def batch_lines(self) -> Iterator[bytes]:
+        """The records of all batches, as they are encoded."""
+        for path in self.paths():
+            if path.suffix == ".jsonl":
+                yield from _lines(path)
+
+    def remove_from_batches(self, ids: Set[str]) -> None:
+        """Takes records out of their batches. A batch that holds nothing more goes away."""
+        decoder = msgspec.json.Decoder(_Identity)
+        for path in self.paths():
+            if path.suffix != ".jsonl" or ids.isdisjoint(_batch_ids(decoder, path)):
+                continue
+            kept = [line + b"\n" for line in _lines(path) if _batch_id(decoder, line) not in ids]
+            try:
+                if kept:
+                    write_bytes(path, b"".join(kept))
+                else:
+                    path.unlink()
+            except OSError as problem:
+                raise StoreError(f"cannot write {path}: {problem.strerror}; its records are as they were") from None
+
     def get(self, record_id: str) -> Record | None:
         """By its whole id, without looking at any other."""
         for path in self.records_folder.glob(f"[0-9][0-9][0-9][0-9]/[0-9][0-9]/{record_id}.json"):
@@ -210,16 +231,23 @@ class _Identity(msgspec.Struct):
     id: str
 
 
-def _batch_ids(decoder: msgspec.json.Decoder[_Identity], path: Path) -> Iterator[str]:
+def _lines(path: Path) -> list[bytes]:
     try:
-        lines = path.read_bytes().splitlines()
+        return path.read_bytes().splitlines()
     except OSError:
-        return
-    for line in lines:
-        try:
-            yield decoder.decode(line).id
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            continue  # `load` says what is wrong with it
+        return []
+
+
+def _batch_ids(decoder: msgspec.json.Decoder[_Identity], path: Path) -> Iterator[str]:
+    return (identity for line in _lines(path) if (identity := _batch_id(decoder, line)))
+
+
+def _batch_id(decoder: msgspec.json.Decoder[_Identity], line: bytes) -> str:
+    """Empty where the line is damaged; `load` says what is wrong with it."""
+    try:
+        return decoder.decode(line).id
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
 
 
 def decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | str:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from steptime.core.errors import StoreError, UnknownName, UsageError
-from steptime.core.schema import Record
-from steptime.store.columns import EXACT, LABELS, NAMES
+from steptime.core.schema import OK, Record
+from steptime.store.columns import CONFIGURING, EXACT, LABELS, MEASURES, NAMES
 from steptime.store.files import Store
 from steptime.store.rows import Row, Rows, check_columns, read_rows
 
@@ -115,6 +115,26 @@ def _indexed(store: Store) -> ParquetIndex | None:
     return index
 
 
+def rows_at_hand(store: Store) -> list[Row]:
+    """What can be had without bringing an index up to date: the rows of a small store, or the medians of each configuration
+    that went well from the roll-up of a large one."""
+    from steptime.store.parquet_index import FORMAT
+
+    manifest = _manifest(store)
+    if not manifest.rollup:
+        return [] if holds_much(store, store.names()) else list(read_rows(store).rows)
+    if manifest.format != FORMAT:
+        return []
+    from steptime.store import tables
+
+    source = tables.files([str(store.root / "index" / f"{manifest.rollup}.rollup.parquet")])
+    medians = ", ".join(f"{name}_median AS {name}" for name in MEASURES)
+    query = f"SELECT {', '.join(CONFIGURING)}, {medians} FROM {source} WHERE status = '{OK}'"
+    answer = tables.connect().execute(query)
+    names = [about[0] for about in answer.description or ()]
+    return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
+
+
 class _Part(msgspec.Struct):
     rows: int = 0
 
@@ -123,14 +143,19 @@ class _Manifest(msgspec.Struct):
     """As much of the index's manifest as tells its size, without starting a database."""
 
     segments: list[_Part] = []
+    format: int = 0
+    rollup: str = ""
+
+
+def _manifest(store: Store) -> _Manifest:
+    try:
+        return msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
+    except (OSError, msgspec.DecodeError):
+        return _Manifest()
 
 
 def manifest_rows(store: Store) -> int:
-    try:
-        manifest = msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
-    except (OSError, msgspec.DecodeError):
-        return 0
-    return sum(part.rows for part in manifest.segments)
+    return sum(part.rows for part in _manifest(store).segments)
 
 
 def holds_much(store: Store, names: Iterable[str]) -> bool:
