@@ -5,6 +5,10 @@ import pytest
 from steptime.core.stats.invariants import broken_invariant
 from steptime.importing.foreign import rounding
 from steptime.importing.recognise import read
+from steptime.importing.run import run
+from steptime.store.files import Store
+from steptime.store.lookup import ask
+from steptime.store.parquet_index import ParquetIndex
 from steptime.store.rows import row_of
 from tests.importing import samples as sample
 
@@ -93,6 +97,28 @@ def test_timms_image_size_compiler_and_layout_are_kept_apart(files):
         for size in ("224", "160")
     ]
     assert len({record.id for records in found for record in records}) == 4
+    made = [row_of(record) for records in found for record in records]
+    assert [(row["image_size"], row["compile"], row["layout"]) for row in made] == [
+        ("224", "eager", "nhwc"), ("160", "eager", "nhwc"), ("224", "dynamo", "nchw"), ("160", "dynamo", "nchw"),
+    ]  # fmt: skip
+
+
+def test_timms_two_kinds_of_mixed_precision_are_kept_apart(files):
+    names = [f"benchmark-infer-{amp}-nchw-pt291-cu130-5090.csv" for amp in ("amp", "amp_bf16")]
+    found = [read(files(name, sample.TIMM)).records[0] for name in names]
+    assert [record.case.precision for record in found] == ["mixed", "mixed"]
+    assert [record.source.settings.get("amp") for record in found] == [None, "bf16"]
+
+
+def test_what_changes_the_work_makes_another_configuration_in_the_index(files, tmp_path):
+    header, first = sample.TIMM.splitlines()[:2]
+    sizes = f"{header}\n{first}\n{first.replace(',224,', ',160,')}\n"
+    store = Store(tmp_path / "store")
+    run(store, [files("benchmark-infer-amp-nhwc-pt240-cu124-rtx4090.csv", sizes)])
+    index = ParquetIndex(store)
+    index.refresh()
+    found = ask(index, "SELECT count(DISTINCT config), list(image_size ORDER BY image_size), any_value(unit) FROM rows")
+    assert found == [(2, ["160", "224"], "samples/s")]
 
 
 class TestMlperf:
@@ -193,6 +219,20 @@ def test_input_dim_is_the_batch_and_each_net_of_a_caffe_log_has_its_own(files):
         ("convlayer_64x128x9x9", "inference", 32, pytest.approx(442.8)),
         ("convlayer_64x128x9x9", "training", 32, pytest.approx(1659)),
     ]
+
+
+def test_forks_of_caffe_and_gradients_of_the_input_are_kept_apart(files):
+    text = GREENTEA.replace("input_dim: 32\n", "input_dim: 32\nforce_backward: true\n", 1)
+    found = [record.source.settings for record in read(files("greentea/output.log", text)).records]
+    assert found[0] == {"fork": "greentea", "image_size": "64"}
+    assert found[2] == {"fork": "greentea", "image_size": "64", "input_gradient": "true"}
+
+
+def test_cudnn_that_was_installed_but_not_used_is_kept_apart(imported):
+    used, _ = imported("1234.json").records
+    unused, _ = imported("1234.json", ('"gpu": 0', '"gpu": 0, "use_cudnn": 0')).records
+    assert used.source.settings == {"cudnn": "5.1", "image_size": "224", "kernels": "cudnn"}
+    assert unused.source.settings == {"image_size": "224", "kernels": "nn"}
 
 
 def test_tokens_of_optimum_are_not_samples(imported):

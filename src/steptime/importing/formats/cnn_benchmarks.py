@@ -24,6 +24,7 @@ def entries(file: File) -> Iterator[Entry]:
     height, width = options.get("image_height"), options.get("image_width")
     shape, cudnn = f"{height}x{width}", str(found.get("cudnn_version", ""))
     cpu = found.get("gpu_name") == "cpu"
+    kernels = "" if cpu else "cudnn" if options.get("use_cudnn", 1) else "nn"
     for phase, steps in (("inference", forward), ("training", total)):
         yield Entry(
             line=1,
@@ -41,7 +42,8 @@ def entries(file: File) -> Iterator[Entry]:
             steps=steps,
             settings={
                 "image_size": str(height) if height == width and height else "" if height is None else shape,
-                "cudnn": cudnn,
+                "cudnn": cudnn if kernels == "cudnn" else "",
+                "kernels": kernels,
             },
             raw={"cudnn": cudnn, "image": shape, "model_t7": str(options["model_t7"])},
             notes=["Torch7's default precision"] + ["forward and backward, without an update"] * (phase == "training"),

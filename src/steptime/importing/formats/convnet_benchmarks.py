@@ -92,9 +92,18 @@ def _caffe(file: File) -> Iterator[Entry]:
                 framework="caffe",
                 batch=whole(search(r"^[ \t]*(?:input_dim|dim): (\d+)", net)),
                 device_kind=kind,
-                settings={"image_size": _image_size(re.findall(r"^[ \t]*(?:input_dim|dim): (\d+)", net, re.MULTILINE)[:4])},
+                settings=_caffe_settings(file, net),
                 raw=raw,
             )
+
+
+def _caffe_settings(file: File, net: str) -> dict[str, str]:
+    """The fork is told by the folder only; whether gradients of the input are computed by the net's parameters."""
+    return {
+        "image_size": _image_size(re.findall(r"^[ \t]*(?:input_dim|dim): (\d+)", net, re.MULTILINE)[:4]),
+        "fork": search(r"(?:^|[-_/])(greentea|intel|nvidia)(?=[-_/])", file.words.lower()),
+        "input_gradient": search(r"^force_backward: (true)", net),
+    }
 
 
 def _torch(file: File) -> Iterator[Entry]:

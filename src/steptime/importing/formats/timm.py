@@ -30,6 +30,7 @@ def entries(file: File) -> Iterator[Entry]:
     device, gpu = _device(words)
     settings = {
         "layout": next((word for word in words if word in ("nchw", "nhwc")), ""),
+        "amp": "bf16" if "amp_bf16" in words else "",
         "compile": next((word for word in words if word in COMPILERS), "eager"),
     }
     for line, row in table.rows:
