@@ -312,6 +312,16 @@ def test_an_axis_of_days_is_cut_by_dates(visit):
     assert "2026-11-06" not in axis_labels(page) and "2026-11-04" in axis_labels(page)
 
 
+def test_a_value_of_the_axis_can_be_left_out(visit):
+    page = visit.open("/guide?x=framework")
+    page.get_by_role("button", name="x values…").click()
+    page.get_by_role("checkbox", name="jax", exact=True).uncheck()
+    page.wait_for_url(re.compile("range="))
+    visit.ready()
+    assert "jax" not in query(page)["range"][0].split(",")
+    assert "jax" not in axis_labels(page) and "pytorch" in axis_labels(page)
+
+
 def test_scaling_has_log_axes_and_can_be_taken_along_as_a_command(visit):
     page = visit.open("/guide?view=scaling&group=framework&model=resnet50")
     page.locator("[data-key='tools/logx/x']").click()

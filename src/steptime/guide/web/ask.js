@@ -17,7 +17,7 @@ const TYPING_MS = 600;
 export function pick(key, label, options, value, change, unset = "") {
   let typed = 0;
   let timer = 0;
-  const follow = (event) => {
+  const follow = (/** @type {HappeningAt} */ event) => {
     const chosenValue = event.target.value;
     clearTimeout(timer);
     timer = setTimeout(() => change(chosenValue), performance.now() - typed < TYPING_MS ? TYPING_MS : 0);
@@ -44,13 +44,14 @@ export function pick(key, label, options, value, change, unset = "") {
 }
 
 // Dimensions in which the runs differ come first: the others would make a chart of one bar.
-/** @type {(app: any) => [string, string][]} */
+/** @type {(app: App) => [string, string][]} */
 export function dimensionOptions(app) {
   const varied = app.meta.dimensions.filter((d) => d.values > 1);
   const same = app.meta.dimensions.filter((d) => d.values <= 1);
   return [...varied, ...same].map((d) => [d.name, d.label]);
 }
 
+/** @type {(app: App) => HTMLElement} */
 export function askBar(app) {
   const { view } = app;
   const dims = dimensionOptions(app);
@@ -108,9 +109,11 @@ export function askBar(app) {
   );
 }
 
+/** @type {(app: App, swatches?: Record<string, string>) => HTMLElement} */
 export function chips(app, swatches = {}) {
   const { view } = app;
   const named = ["chart", "table", "compare"].includes(view.kind);
+  /** @type {(k: string, words: string, remove: () => void, label: string) => HTMLElement} */
   const chip = (k, words, remove, label) =>
     h(
       "span",
@@ -181,6 +184,7 @@ export function chips(app, swatches = {}) {
 }
 
 // A series that a person names, with filters of its own on top of those of the page.
+/** @type {(app: App, index: number) => void} */
 export function seriesDialog(app, index) {
   const existing = app.view.series[index];
   foldAll("dialog");
@@ -196,6 +200,7 @@ export function seriesDialog(app, index) {
   const problem = h("p", { class: "muted" });
   const refresh = async () => {
     const asked = but(app.view, { kind: "chart", filters: combined(app.view.filters, filters), series: [] });
+    /** @type {Facet[]} */
     let facets;
     try {
       facets = await app.source.facets(asked);
@@ -219,9 +224,9 @@ export function seriesDialog(app, index) {
           .filter((n) => n instanceof Node),
       ),
     );
-    if (element) element.querySelector(".scroll").scrollTop = at;
+    element?.querySelector(".scroll")?.scrollTo({ top: at });
   };
-  const save = (close) => {
+  const save = (/** @type {() => void} */ close) => {
     const text = name.value.trim() || filters.map(([, v]) => v.join("/")).join(" ");
     const others = app.view.series.filter((_, i) => i !== index);
     problem.textContent = !text
@@ -250,16 +255,18 @@ export function seriesDialog(app, index) {
     ],
   );
   name.focus();
-  name.addEventListener("keydown", (e) => e.key === "Enter" && save(() => name.closest("dialog").close()));
+  name.addEventListener("keydown", (e) => e.key === "Enter" && save(() => name.closest("dialog")?.close()));
   refresh();
 }
 
+/** @type {(page: Filters, own: Filters) => Filters} */
 function combined(page, own) {
   let all = page;
   for (const [key, values] of own) all = withFilter(all, key, values);
   return all;
 }
 
+/** @type {(label: string, key: string, options: string[][], value: string, change: (value: string) => void) => HTMLElement} */
 export const segments = (label, key, options, value, change) =>
   h(
     "span",
@@ -274,10 +281,13 @@ export const segments = (label, key, options, value, change) =>
     ),
   );
 
+/** @type {(app: App, result?: Result) => HTMLElement} */
 export function tools(app, result) {
   const { view } = app;
   const { kind } = dimensionNamed(view.x);
+  /** @type {(axis: string) => boolean} */
   const log = (axis) => view.log.includes(axis);
+  /** @type {(axis: string, on: boolean) => void} */
   const setLog = (axis, on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   const candidates = result
     ? result.series.length > 1 || view.series.length
@@ -368,6 +378,7 @@ export function tools(app, result) {
   );
 }
 
+/** @type {(app: App, ordered: boolean) => any[]} */
 function rangeMenu(app, ordered) {
   const { view } = app;
   const list = h("div", { class: "list" }, h("p", { class: "muted pick" }, "Reading…"));
@@ -378,8 +389,9 @@ function rangeMenu(app, ordered) {
   const apply = () => app.go({ range: low.value || high.value ? [`${low.value.trim()}..${high.value.trim()}`] : [] });
   app.source
     .answer(but(view, { kind: "table", range: [], baseline: "" }))
-    .then(({ result }) => {
-      const values = result.xs;
+    .then(({ answer }) => {
+      /** @type {string[]} */
+      const values = answer.xs;
       const now = new Set(view.range.length && !view.range[0].includes("..") ? view.range : values);
       list.replaceChildren(
         ...values.map((value) =>

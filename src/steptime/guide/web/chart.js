@@ -18,9 +18,11 @@ async function embed() {
 }
 
 // Files name the version of Vega-Lite that notebooks know; the library here is newer and would complain of it.
+/** @type {(spec: Spec) => Spec} */
 const undated = ({ $schema, ...spec }) => spec;
 
 // A specification that is open but for size and theme, in the room that an element has.
+/** @type {(spec: Spec, room: number, height: number, names: string[]) => Spec} */
 function fitted(spec, room, height, names) {
   const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
   const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
@@ -40,7 +42,8 @@ function fitted(spec, room, height, names) {
   });
 }
 
-const slants = (spec) => spec.autosize && spec.params?.some((param) => param.name === "slanted");
+/** @type {(spec: Spec) => boolean} */
+const slants = (spec) => spec.autosize && spec.params?.some((/** @type {any} */ param) => param.name === "slanted");
 
 // options: height, series (their names, for the legend), tip(datum) -> nodes or null, open(datum),
 // words (what a screen reader is told), points (for the keyboard)
@@ -56,14 +59,20 @@ export async function drawChart(element, spec, options = {}) {
   if (slants(own) && result.view.signal("slanted")) await result.view.resize().runAsync(); // they need more room than was thought
   target.classList.remove("vega-embed");
   target.setAttribute("role", "img"); // Vega sets a role of its own
+  /** @type {(item: any) => any} */
   const told = (item) => item?.datum && item.mark?.marktype !== "line" && options.tip?.(item.datum);
-  result.view.addEventListener("mousemove", (event, item) => {
+  result.view.addEventListener("mousemove", (/** @type {any} */ event, /** @type {any} */ item) => {
     const content = told(item);
     content ? showTip(event, content) : hideTip();
     target.classList.toggle("pointable", Boolean(content && options.open));
   });
   target.addEventListener("mouseleave", hideTip);
-  if (options.open) result.view.addEventListener("click", (_, item) => told(item) && (hideTip(), options.open?.(item.datum)));
+  if (options.open)
+    result.view.addEventListener("click", (/** @type {any} */ _, /** @type {any} */ item) => {
+      if (!told(item)) return;
+      hideTip();
+      options.open?.(item.datum);
+    });
   if (options.points) walkable(target, result.view, options);
   return result;
 }
@@ -90,7 +99,9 @@ function walkable(target, view, { points = [], tip, open, say }) {
 }
 
 // Where a point was drawn, in pixels from the corner of the chart.
+/** @type {(view: any, datum: { point: number }) => [number, number] | null} */
 function placeOf(view, { point }) {
+  /** @type {(mark: any, x: number, y: number) => [number, number] | null} */
   const search = (mark, x, y) => {
     for (const item of mark.items ?? []) {
       if (mark.marktype === "group") {
@@ -103,15 +114,19 @@ function placeOf(view, { point }) {
     }
     return null;
   };
-  return search(view.scenegraph().root, ...view.origin());
+  const [x, y] = view.origin();
+  return search(view.scenegraph().root, x, y);
 }
 
 // A whole specification as a file, drawn where nobody sees it: "svg" gives text, "png" a blob.
+/** @type {(spec: Spec, kind: string) => Promise<any>} */
 export async function pictureOf(spec, kind) {
   const vegaEmbed = await embed();
   const { view } = await vegaEmbed(document.createElement("div"), undated(spec), EMBED);
   const made =
-    kind === "svg" ? await view.toSVG() : await new Promise((done) => view.toCanvas(2).then((canvas) => canvas.toBlob(done)));
+    kind === "svg"
+      ? await view.toSVG()
+      : await view.toCanvas(2).then((/** @type {HTMLCanvasElement} */ canvas) => new Promise((done) => canvas.toBlob(done)));
   view.finalize();
   return made;
 }
@@ -124,16 +139,19 @@ export function chartSkeleton() {
   );
 }
 
+/** @type {(percent: number) => HTMLElement} */
 function bar(percent) {
   const element = h("i");
   element.style.height = `${percent}%`;
   return element;
 }
 
+/** @type {(title: string, words: string, ...rest: any[]) => HTMLElement} */
 export function empty(title, words, ...rest) {
   return h("div", { class: "empty" }, icon("chart"), h("h2", null, title), h("p", null, words), rest);
 }
 
+/** @type {(error: any, retry?: any) => HTMLElement} */
 export function problem(error, retry) {
   return h(
     "div",
@@ -146,6 +164,7 @@ export function problem(error, retry) {
 }
 
 // What is shown in place of a view while the store has no results.
+/** @type {(app: App) => HTMLElement} */
 export function firstSteps(app) {
   return empty(
     "No results yet",

@@ -2,29 +2,33 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @type {MakeElement<HTMLElementTagNameMap>} */
 export function h(name, attributes, ...children) {
   return furnish(document.createElement(name), attributes, children);
 }
 
+/** @type {MakeElement<SVGElementTagNameMap>} */
 export function svg(name, attributes, ...children) {
   return furnish(document.createElementNS(SVG, name), attributes, children);
 }
 
+/** @type {<E extends HTMLElement | SVGElement>(element: E, attributes: Attributes | null | undefined, children: any[]) => E} */
 function furnish(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "class") element.setAttribute("class", value);
     else if (key === "vars") for (const [name, v] of Object.entries(value)) element.style.setProperty(name, v);
-    else if (key in PROPERTIES) element[key] = value;
+    else if (PROPERTIES.has(key)) Object.assign(element, { [key]: value });
     else element.setAttribute(key, value === true ? "" : value);
   }
   append(element, children);
   return element;
 }
 
-const PROPERTIES = { value: 1, checked: 1, selected: 1, disabled: 1, open: 1, indeterminate: 1 };
+const PROPERTIES = new Set(["value", "checked", "selected", "disabled", "open", "indeterminate"]);
 
+/** @type {(element: Element, children: any[]) => void} */
 function append(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
@@ -32,6 +36,7 @@ function append(element, children) {
   }
 }
 
+/** @type {<E extends Element>(element: E, ...children: any[]) => E} */
 export function replace(element, ...children) {
   element.replaceChildren();
   append(element, children);
@@ -60,11 +65,13 @@ const ICONS = {
   edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
 };
 
+/** @type {(name: keyof typeof ICONS) => SVGElement} */
 export function icon(name) {
   return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
 // What went wrong, where something small was expected; a whole card has `problem` of chart.js.
+/** @type {(error: any) => HTMLElement} */
 export const failure = (error) => h("p", { class: "note fail" }, icon("fail"), error.message);
 
 // An element that the page itself has.
@@ -72,12 +79,14 @@ export const failure = (error) => h("p", { class: "note fail" }, icon("fail"), e
 export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 // One sentence for those who cannot see what changed.
+/** @type {(text: string) => void} */
 export function announce(text) {
   byId("announce").textContent = text;
 }
 
-export function download(name, type, text) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+/** @type {(name: string, type: string, content: BlobPart) => void} */
+export function download(name, type, content) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   document.body.append(link);
   link.click();
   link.remove();

@@ -8,8 +8,11 @@ import { closeDrawer, drawer } from "./overlay.js";
 import { DEFAULT } from "./state.js";
 
 const MOST = 50;
+/** @type {Record<string, string>} */
+const VERDICT_TAGS = { clean: "good", noisy: "warn", contended: "bad" };
 
 // The runs of a point: the filters of its series, its x, its facet.
+/** @type {(view: View, result: Result, point: Point) => View} */
 function runsView(view, result, point) {
   const own = new Map(result.selects[point.series] ?? view.filters);
   own.set(view.x, [point.x]);
@@ -17,6 +20,7 @@ function runsView(view, result, point) {
   return { ...view, kind: "runs", filters: canonical([...own]), series: [], group: [], facet: "", range: [], baseline: "" };
 }
 
+/** @type {(app: App, result: Result, point: Point | undefined) => Promise<void>} */
 export async function drillDown(app, result, point) {
   if (!point) return;
   const target = runsView(app.view, result, point);
@@ -57,6 +61,7 @@ export async function drillDown(app, result, point) {
   }
 }
 
+/** @type {(app: App, rows: Row[]) => any} */
 function runRows(app, rows) {
   if (!rows.length) return h("p", { class: "starting" }, "No runs.");
   const measure = measureNamed(app.view.y in rows[0] ? app.view.y : DEFAULT.y);
@@ -115,12 +120,14 @@ function runRows(app, rows) {
   });
 }
 
+/** @type {(row: Row) => HTMLElement | null} */
 export function verdictTag(row) {
   if (row.status !== "ok") return h("span", { class: "tag bad" }, statusWords(row.status));
-  const kind = { clean: "good", noisy: "warn", contended: "bad" }[row.verdict];
+  const kind = VERDICT_TAGS[row.verdict];
   return row.verdict && kind ? h("span", { class: `tag ${kind}` }, row.verdict) : null;
 }
 
+/** @type {(app: App, rows: Row[]) => HTMLElement} */
 function compareButton(app, rows) {
   return h(
     "button",

@@ -6,6 +6,7 @@ import { fill } from "./fill.js";
 import { KINDS } from "./kinds.js";
 import { groupRows, numberConfigurations } from "./reduce.js";
 import { accepts, decodeRows, passes, valueOf } from "./rows.js";
+import { KIND_FACTS } from "./state.js";
 import { TEMPLATES } from "./templates.js";
 import { byRow } from "./values.js";
 
@@ -24,7 +25,7 @@ export function engineOf(data) {
       const kind = kindOf(view);
       const answer = kind.answer(engine, view);
       const named = { answer, title: kind.title(answer), subtitle: kind.subtitle(answer) };
-      return FACTS.kinds[view.kind].page_draws ? { ...named, spec: openSpec(view, answer) } : named;
+      return KIND_FACTS[view.kind].page_draws ? { ...named, spec: openSpec(view, answer) } : named;
     },
     // The chart of a view but for its theme, in the size it has where nobody chooses one.
     chart(view) {
@@ -52,17 +53,18 @@ export function engineOf(data) {
     },
     csv(view) {
       const kind = kindOf(view);
-      return csvText(FACTS.kinds[view.kind].columns, kind.rows(kind.answer(engine, view)));
+      return csvText(KIND_FACTS[view.kind].columns, kind.rows(kind.answer(engine, view)));
     },
   };
   return engine;
 }
 
 /** @type {(view: View) => ViewKind<any>} */
-const kindOf = (view) => KINDS[view.kind];
+const kindOf = (view) => /** @type {Record<string, any>} */ (KINDS)[view.kind];
 
 /** @type {(view: View, answer: any) => Spec} */
-const openSpec = (view, answer) => fill(TEMPLATES[view.kind], kindOf(view).values?.(answer) ?? {});
+const openSpec = (view, answer) =>
+  fill(/** @type {Record<string, Spec>} */ (TEMPLATES)[view.kind], kindOf(view).values?.(answer) ?? {});
 
 /** @type {(rows: Row[]) => string[]} */
 const labelsOf = (rows) =>

@@ -5,14 +5,18 @@ import { FACTS } from "./facts.js";
 import { chosen, toggled, withFilter } from "./state.js";
 
 const FEW = 8;
+/** @type {Map<string, boolean>} */
 const openState = new Map();
+/** @type {Set<string>} */
 const shownAll = new Set();
 
+/** @type {(place: string) => void} */
 export function foldAll(place) {
   for (const key of openState.keys()) if (key.startsWith(`${place}/`)) openState.delete(key);
 }
 
 // `change(filters)` is called with new filters; `place` tells the lists of the page and of dialogs apart.
+/** @type {(facets: Facet[], filters: Filters, change: Refilter, place?: string, search?: string) => any[]} */
 export function facetList(facets, filters, change, place = "side", search = "") {
   const wanted = search.trim().toLowerCase();
   const useful = facets.filter((f) => f.values.length > 1 || chosen(filters, f.dimension).length);
@@ -49,6 +53,7 @@ export function facetList(facets, filters, change, place = "side", search = "") 
   ];
 }
 
+/** @type {(of: Facet, filters: Filters, change: Refilter, place: string, wanted: string) => HTMLElement | null} */
 function facet(of, filters, change, place, wanted) {
   const key = `${place}/${of.dimension}`;
   const mine = chosen(filters, of.dimension);
@@ -109,6 +114,7 @@ function facet(of, filters, change, place, wanted) {
   );
 }
 
+/** @type {(of: Facet, v: OfferedValue, mine: string[], filters: Filters, change: Refilter, place: string) => HTMLElement} */
 function valueRow(of, v, mine, filters, change, place) {
   const on = mine.includes(v.value);
   const words = v.value === "" ? "unknown" : v.value;
@@ -141,12 +147,16 @@ function valueRow(of, v, mine, filters, change, place) {
   );
 }
 
+/** @type {(app: App) => SidePanel} */
 export function sidePanel(app) {
   let search = "";
+  /** @type {Facet[]} */
   let known = [];
+  /** @type {Filters} */
   let filters = [];
   const list = h("div", { class: "list" });
   const draw = () => replace(list, facetList(known, filters, change, "side", search));
+  /** @type {Refilter} */
   const change = (next) => app.go({ filters: next });
   const reset = h("button", { class: "link", "data-key": "side/reset", onclick: () => change([]) }, "Clear");
   const element = h(

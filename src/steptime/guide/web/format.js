@@ -1,5 +1,6 @@
 // How figures are written: a few significant digits, units beside them, never a zero for what is missing.
 
+/** @type {(value: number | null | undefined, form?: string) => string} */
 export function figure(value, form = "number") {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (form === "percent") return `${trim(value * 100, 3)}%`;
@@ -8,6 +9,7 @@ export function figure(value, form = "number") {
   return trim(value, 4);
 }
 
+/** @type {(value: number | null | undefined, measure: { form: string, unit: string }) => string} */
 export function withUnit(value, measure) {
   const text = figure(value, measure.form);
   return text === "–" || ["percent", "bytes"].includes(measure.form) || !measure.unit
@@ -17,6 +19,7 @@ export function withUnit(value, measure) {
       : `${text} ${measure.unit}`;
 }
 
+/** @type {(value: number, digits: number) => string} */
 function trim(value, digits) {
   const size = Math.abs(value);
   if (size >= 10 ** digits) return Math.round(value).toLocaleString("en");
@@ -24,6 +27,7 @@ function trim(value, digits) {
   return Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 
+/** @type {(count: number | null | undefined) => string} */
 export function bytes(count) {
   if (count === null || count === undefined) return "–";
   for (const unit of ["B", "kB", "MB", "GB", "TB"]) {
@@ -33,19 +37,24 @@ export function bytes(count) {
   return "";
 }
 
+/** @type {(n: number, word: string, many?: string) => string} */
 export const count = (n, word, many = `${word}s`) => `${n.toLocaleString("en")} ${n === 1 ? word : many}`;
 
+/** @type {(s: number | null | undefined) => string} */
 export function seconds(s) {
   if (s === null || s === undefined) return "–";
   return s < 1 ? `${trim(s * 1e3, 3)} ms` : s < 100 ? `${trim(s, 3)} s` : `${trim(s / 60, 3)} min`;
 }
 
+/** @type {(iso: string | null | undefined) => string} */
 export function when(iso) {
   return iso ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}` : "–";
 }
 
+/** @type {(text: string) => string} */
 export const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : text);
 
+/** @type {Record<string, string>} */
 const STATUS_WORDS = {
   ok: "measured",
   unsupported: "unsupported",
@@ -59,4 +68,5 @@ const STATUS_WORDS = {
   launch_failed: "could not start",
 };
 
+/** @type {(status: string) => string} */
 export const statusWords = (status) => STATUS_WORDS[status] ?? status;

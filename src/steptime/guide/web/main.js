@@ -10,13 +10,15 @@ import { loadTheme, onTheme } from "./theme.js";
 
 const LOOK_MS = 3000;
 
+/** @type {(source: Source) => App} */
 export function start(source) {
   loadTheme();
+  /** @type {App} */
   const app = {
     source,
     view: parseView(source.read()),
-    meta: null,
-    picked: /** @type {string[]} */ ([]),
+    meta: /** @type {any} */ (null),
+    picked: [],
     lost: false,
     go: (changes) => travel(app, { ...app.view, ...changes }),
     follow(event, view) {
@@ -30,6 +32,7 @@ export function start(source) {
     },
     showFilters: () => app.side.show(),
     keepFocus,
+    side: /** @type {any} */ (null),
   };
   app.side = sidePanel(app);
   addEventListener("popstate", () => {
@@ -58,6 +61,7 @@ export function start(source) {
   return app;
 }
 
+/** @type {(app: App, view: View) => Promise<void>} */
 function travel(app, view) {
   const before = app.source.address(app.view);
   const kind = app.view.kind;
@@ -73,6 +77,7 @@ function travel(app, view) {
 
 let turn = 0;
 
+/** @type {(app: App, quietly?: boolean) => Promise<void>} */
 async function render(app, quietly = false) {
   const mine = ++turn;
   const { view, source } = app;
@@ -84,10 +89,10 @@ async function render(app, quietly = false) {
     const facets = settled(kind.facets === false ? null : source.facets(view));
     app.meta ??= await source.meta();
     if (mine !== turn) return;
-    place(app);
+    const page = place(app);
     keepFocus(() => {
       drawShell(app);
-      if (!quietly) app.page.ready(view);
+      if (!quietly) page.ready(view);
     });
     facets.then(({ value }) => mine === turn && value && app.side.update(view, value));
     const { value, error } = await answered;
@@ -95,7 +100,7 @@ async function render(app, quietly = false) {
     if (error) throw error;
     let drawing;
     keepFocus(() => {
-      drawing = app.page.show(value);
+      drawing = page.show(value);
     });
     await Promise.all([drawing, facets]);
     document.title = `${value.title} · steptime`;
@@ -115,25 +120,26 @@ const settled = (promise) =>
     (error) => ({ error }),
   );
 
-/** @type {(app: any) => ViewKind<any>} */
-const kindShown = (app) => KINDS[app.view.kind] ?? KINDS[DEFAULT.kind];
+/** @type {Record<string, ViewKind<any>>} */
+const PAGES = KINDS;
+/** @type {(app: App) => ViewKind<any>} */
+const kindShown = (app) => PAGES[app.view.kind] ?? PAGES[DEFAULT.kind];
 
 // The page for a kind of view is kept while the kind stays, so that nothing flickers.
+/** @type {(app: App) => Page} */
 function place(app) {
   const make = kindShown(app).page;
-  if (app.pageMaker !== make) {
-    app.pageMaker = make;
-    app.page = make(app);
-    app.placed = null;
-  }
-  const withSide = app.page.side;
-  if (app.placed === withSide) return;
-  app.placed = withSide;
-  const main = h("main", { id: "main" }, app.page.main);
+  const page = app.page && app.pageMaker === make ? app.page : make(app);
+  const withSide = page.side;
+  if (app.page === page && app.placed === withSide) return page;
+  Object.assign(app, { page, pageMaker: make, placed: withSide });
+  const main = h("main", { id: "main" }, page.main);
   replace(byId("app"), h("div", { class: `page${withSide ? " with-side" : ""}` }, withSide && app.side.element, main));
+  return page;
 }
 
 // Rebuilding a list must not throw a keyboard user out of it.
+/** @type {(change: () => void) => void} */
 function keepFocus(change) {
   const key = focusKey();
   change();
@@ -148,12 +154,14 @@ const keyed = () => Array.from(document.querySelectorAll("[data-key]"));
 const focusKey = () => keyed().find((e) => e === document.activeElement)?.dataset.key;
 
 // Records that arrive while the page is open appear by themselves.
+/** @type {(app: App) => Promise<void>} */
 async function keepLooking(app) {
+  /** @type {string | null} */
   let known = null;
   for (;;) {
     await new Promise((done) => setTimeout(done, LOOK_MS));
     if (document.hidden) continue;
-    const now = await settled(app.source.version());
+    const now = await settled(app.source.version?.());
     const lost = Boolean(now.error);
     const changed = !lost && now.value.version !== (known ?? app.meta?.version ?? now.value.version);
     if (!lost) known = now.value.version;

@@ -4,7 +4,7 @@ import { h, icon } from "./dom.js";
 import { sentence } from "./format.js";
 
 // Contended runs can be included at once, so that warning comes with a button.
-/** @type {(app: any, warning: ChartWarning, details?: string) => HTMLElement} */
+/** @type {(app: App, warning: ChartWarning, details?: string) => HTMLElement} */
 export function warningNote(app, { code, text }, details = "") {
   const include =
     code === "contended" && h("button", { class: "link", onclick: () => app.go({ contended: true }) }, "Count them");

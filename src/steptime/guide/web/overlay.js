@@ -4,6 +4,7 @@ import { announce, byId, h, icon, replace } from "./dom.js";
 
 const overlay = () => byId("overlay");
 
+/** @type {(text: string) => void} */
 export function toast(text) {
   const element = h("div", { class: "toast" }, icon("check"), text);
   document.querySelectorAll(".toast").forEach((old) => old.remove());
@@ -12,6 +13,7 @@ export function toast(text) {
   setTimeout(() => element.remove(), 2600);
 }
 
+/** @type {(text: string, words: string) => Promise<void>} */
 export async function copy(text, words) {
   try {
     await navigator.clipboard.writeText(text);
@@ -34,6 +36,7 @@ export function closeMenu() {
 }
 
 // A menu under its button; `content` is made anew each time it opens.
+/** @type {(button: HTMLElement, content: any) => HTMLElement} */
 export function menu(button, content) {
   closeMenu();
   const element = h("div", { class: "menu", role: "dialog" }, content);
@@ -45,23 +48,24 @@ export function menu(button, content) {
   element.style.left = `${Math.max(12, left)}px`;
   element.style.top = `${top}px`;
   button.setAttribute("aria-expanded", "true");
-  const outside = (event) => {
+  const outside = (/** @type {any} */ event) => {
     if (!element.contains(event.target) && !button.contains(event.target)) closeMenu();
   };
-  const keys = (event) => {
+  const keys = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape") {
       closeMenu();
       button.focus();
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const items = [...element.querySelectorAll("button, a, input")];
+      /** @type {HTMLElement[]} */
+      const items = Array.from(element.querySelectorAll("button, a, input"));
       const step = event.key === "ArrowDown" ? 1 : -1;
-      items[(items.indexOf(document.activeElement) + step + items.length) % items.length]?.focus();
+      items[(items.findIndex((item) => item === document.activeElement) + step + items.length) % items.length]?.focus();
       event.preventDefault();
     }
   };
   setTimeout(() => document.addEventListener("pointerdown", outside));
   document.addEventListener("keydown", keys);
-  element.querySelector("button, a, input")?.focus({ preventScroll: true });
+  /** @type {HTMLElement | null} */ (element.querySelector("button, a, input"))?.focus({ preventScroll: true });
   openMenu = () => {
     element.remove();
     button.setAttribute("aria-expanded", "false");
@@ -71,8 +75,10 @@ export function menu(button, content) {
   return element;
 }
 
+/** @type {(title: string, body: any, footer: (close: () => void) => any) => HTMLDialogElement} */
 export function dialog(title, body, footer) {
   const close = () => element.close();
+  /** @type {HTMLDialogElement} */
   const element = h(
     "dialog",
     { "aria-label": title, onclose: () => element.remove() },
@@ -97,6 +103,7 @@ export function closeDrawer() {
   closeDrawerNow?.();
 }
 
+/** @type {(title: string, subtitle: string, body: any, footer?: any) => HTMLElement} */
 export function drawer(title, subtitle, body, footer) {
   closeDrawer();
   const before = /** @type {HTMLElement | null} */ (document.activeElement);
@@ -112,7 +119,7 @@ export function drawer(title, subtitle, body, footer) {
     h("div", { class: "scroll" }, body),
     footer ? h("footer", null, footer) : null,
   );
-  const keys = (event) => event.key === "Escape" && closeDrawer();
+  const keys = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && closeDrawer();
   document.addEventListener("keydown", keys);
   overlay().append(element);
   element.focus({ preventScroll: true });
@@ -129,13 +136,14 @@ export function drawer(title, subtitle, body, footer) {
 const shownTip = () => document.querySelector(".tip");
 const tip = () => shownTip() ?? overlay().appendChild(h("div", { class: "tip", hidden: true }));
 
-export function showTip(event, content) {
+/** @type {(at: { clientX: number, clientY: number }, content: any) => void} */
+export function showTip(at, content) {
   const element = replace(tip(), content);
   element.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = element;
-  const right = event.clientX + 16 + width > innerWidth;
-  element.style.left = `${Math.max(6, right ? event.clientX - 14 - width : event.clientX + 16)}px`;
-  element.style.top = `${Math.max(6, Math.min(event.clientY + 14, innerHeight - height - 8))}px`;
+  const right = at.clientX + 16 + width > innerWidth;
+  element.style.left = `${Math.max(6, right ? at.clientX - 14 - width : at.clientX + 16)}px`;
+  element.style.top = `${Math.max(6, Math.min(at.clientY + 14, innerHeight - height - 8))}px`;
 }
 
 export function hideTip() {

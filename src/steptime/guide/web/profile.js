@@ -4,12 +4,14 @@ import { h } from "./dom.js";
 import { count, figure, seconds } from "./format.js";
 import { dataTable } from "./table.js";
 
+/** @type {Record<string, string>} */
 const PROFILE_TITLES = { kernel: "Kernels", operator: "Operators", copy: "Copies", runtime: "Runtime calls" };
 const PROFILE_ORDER = ["kernel", "operator", "copy", "runtime"];
 
+/** @type {(profile: any) => HTMLElement | null} */
 export function profileCard(profile) {
   if (!profile?.entries?.length) return null;
-  const found = [...new Set(profile.entries.map((e) => e.kind))];
+  const found = [...new Set(/** @type {any[]} */ (profile.entries).map((e) => /** @type {string} */ (e.kind)))];
   const kinds = [...PROFILE_ORDER.filter((k) => found.includes(k)), ...found.filter((k) => !PROFILE_ORDER.includes(k))];
   return h(
     "section",
@@ -34,6 +36,7 @@ export function profileCard(profile) {
   );
 }
 
+/** @type {(profile: any) => string} */
 function profileWords(profile) {
   const share = profile.device_busy_share;
   return [
@@ -44,14 +47,17 @@ function profileWords(profile) {
   ].join("; ");
 }
 
+/** @type {(profile: any, kind: string) => string} */
 function kindSummary(profile, kind) {
   const busy = profile.busy_seconds?.[kind];
   return `${PROFILE_TITLES[kind] ?? kind}${busy === undefined ? "" : `: at least one ran for ${seconds(busy)}`}`;
 }
 
+/** @type {(profile: any, kind: string) => any[]} */
 function profileTable(profile, kind) {
-  const entries = profile.entries.filter((e) => e.kind === kind);
+  const entries = profile.entries.filter((/** @type {any} */ e) => e.kind === kind);
   const more = profile.left_out?.[kind];
+  /** @type {TableColumn<any>[]} */
   const columns = [
     ["Name", (e) => e.name, (e) => h("span", { title: e.name }, e.name), "name"],
     [

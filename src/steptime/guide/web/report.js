@@ -8,23 +8,22 @@ import { start } from "./main.js";
 import { queryOf } from "./state.js";
 import { themeValues } from "./theme.js";
 
+/** @type {(id: string) => Promise<string>} */
 async function unpack(id) {
   const packed = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-function reportSource(engine, told) {
+/** @type {(engine: Engine, data: ReportData) => Source} */
+function reportSource(engine, data) {
+  /** @type {(view: View) => string} */
   const address = (view) => `#${queryOf(view)}`;
-  const answered =
-    (make) =>
-    async (...given) =>
-      make(...given);
   return {
     live: false,
-    meta: answered(() => ({ ...engine.meta(), store: told.title, written: told.written })),
-    answer: answered(engine.answer),
-    facets: answered(engine.facets),
-    runs: answered(engine.runs),
+    meta: async () => ({ ...engine.meta(), store: data.title, written: data.written }),
+    answer: async (view) => engine.answer(view),
+    facets: async (view) => engine.facets(view),
+    runs: async (view, limit, offset) => engine.runs(view, limit, offset),
     address,
     link: (view) => location.href.split("#")[0] + address(view),
     read: () => location.hash.slice(1),
@@ -46,6 +45,6 @@ function reportSource(engine, told) {
 unpack("vega").then((text) => document.head.append(h("script", { type: "module" }, text)));
 
 unpack("runs").then((text) => {
-  const told = JSON.parse(text);
-  start(reportSource(engineOf(told), told));
+  const data = JSON.parse(text);
+  start(reportSource(engineOf(data), data));
 });

@@ -1,17 +1,17 @@
 // The bar at the top: where one is, whether it is live, the theme, and every way to take a view along.
 
 import { byId, h, icon, replace, svg } from "./dom.js";
-import { FACTS } from "./facts.js";
 import { count } from "./format.js";
 import { KINDS } from "./kinds.js";
 import { closeMenu, copy, menu } from "./overlay.js";
-import { asCommand, asPython, but, DEFAULT } from "./state.js";
+import { asCommand, asPython, but, DEFAULT, KIND_FACTS } from "./state.js";
 import { switchTheme, theme } from "./theme.js";
 
 /** @type {[string, Tab][]} */
 const TABS = Object.entries(KINDS)
   .flatMap(([kind, { tab }]) => (typeof tab === "string" ? [] : [/** @type {[string, Tab]} */ ([kind, tab])]))
   .sort(([, a], [, b]) => a.place - b.place);
+/** @type {Record<string, string>} */
 const NAMES = {
   csv: "Table as CSV",
   json: "Answer as JSON",
@@ -20,9 +20,10 @@ const NAMES = {
   "vl.json": "Chart as Vega-Lite",
 };
 
+/** @type {(app: App) => void} */
 export function drawShell(app) {
   const { view } = app;
-  const shown = KINDS[view.kind]?.tab;
+  const shown = /** @type {Record<string, ViewKind<any>>} */ (KINDS)[view.kind]?.tab;
   const current = typeof shown === "string" ? shown : view.kind;
   replace(
     byId("top"),
@@ -96,10 +97,13 @@ function mark() {
 }
 
 // Parameters that only the kind before fixed get their defaults back.
+/** @type {(app: App, kind: string, tab: Tab, current: string) => HTMLElement} */
 function tabLink(app, kind, tab, current) {
   const picked = tab.count?.(app) ?? 0;
-  const freed = Object.fromEntries(Object.keys(FACTS.kinds[app.view.kind]?.fixed ?? {}).map((name) => [name, DEFAULT[name]]));
-  const target = but(app.view, { runs: [], ...freed, ...FACTS.kinds[kind].fixed, ...tab.target?.(app), kind });
+  const freed = Object.fromEntries(
+    Object.keys(KIND_FACTS[app.view.kind]?.fixed ?? {}).map((name) => [name, DEFAULT[/** @type {keyof View} */ (name)]]),
+  );
+  const target = but(app.view, { runs: [], ...freed, ...KIND_FACTS[kind].fixed, ...tab.target?.(app), kind });
   return h(
     "a",
     { href: app.source.address(target), "aria-current": current === kind ? "page" : null, onclick: (e) => app.follow(e, target) },
@@ -108,6 +112,7 @@ function tabLink(app, kind, tab, current) {
   );
 }
 
+/** @type {(app: App) => HTMLElement} */
 export function liveSign(app) {
   const total = app.meta ? count(app.meta.runs, "run") : "";
   const words = app.source.live
@@ -126,7 +131,9 @@ export function liveSign(app) {
   );
 }
 
+/** @type {(app: App) => any[]} */
 function shareMenu(app) {
+  /** @type {(name: string, symbol: Parameters<typeof icon>[0], small: string, action: () => void) => HTMLElement} */
   const item = (name, symbol, small, action) =>
     h(
       "button",
@@ -140,7 +147,7 @@ function shareMenu(app) {
       name,
       small && h("small", null, small),
     );
-  const { suffixes } = FACTS.kinds[app.view.kind] ?? FACTS.kinds[DEFAULT.kind];
+  const { suffixes } = KIND_FACTS[app.view.kind] ?? KIND_FACTS[DEFAULT.kind];
   const charting = suffixes.includes("svg") && suffixes.includes("csv");
   const files = app.source.formats.filter((suffix) => suffixes.includes(suffix));
   return [

@@ -4,6 +4,7 @@ import { queryOf } from "./state.js";
 
 export class Refused extends Error {}
 
+/** @type {(path: string) => Promise<any>} */
 async function ask(path) {
   let answer;
   try {
@@ -16,6 +17,7 @@ async function ask(path) {
   return body;
 }
 
+/** @type {() => Source} */
 export function serverSource() {
   return {
     live: true,

@@ -6,7 +6,10 @@ import { byCode, canonical, escaped, filtersOf, filtersText, plain, split, trimm
 export const AGGREGATIONS = FACTS.aggregations;
 const ONCE = FACTS.parameters.filter((name) => name !== "series");
 
-/** @type {Readonly<View>} */
+/** @type {Record<string, KindFacts>} */
+export const KIND_FACTS = FACTS.kinds;
+
+/** @type {View} */
 export const DEFAULT = Object.freeze(FACTS.view);
 
 /** @type {(query: string) => View} */
@@ -38,7 +41,7 @@ export function parseView(query) {
     series,
     filters: canonical(filters),
     runs: once.run ? valuesOf(once.run) : [],
-    ...FACTS.kinds[kind]?.fixed,
+    ...KIND_FACTS[kind]?.fixed,
   };
 }
 
@@ -112,7 +115,7 @@ export function asCommand(view, store) {
   const quoted = (/** @type {string} */ text) => (/^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const words = ["steptime", "chart"];
   for (const [key, text] of pairs(view)) {
-    if (ONCE.includes(key) && key !== "view" && !FACTS.kinds[view.kind].parameters.includes(key)) continue;
+    if (ONCE.includes(key) && key !== "view" && !KIND_FACTS[view.kind].parameters.includes(key)) continue;
     if (key === "contended") words.push("--contended");
     else if (ONCE.includes(key) || key === "series") words.push(`--${key}`, quoted(text));
     else words.push("--filter", quoted(`${key}=${text}`));

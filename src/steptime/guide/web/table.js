@@ -2,12 +2,14 @@
 
 import { h, replace } from "./dom.js";
 
+/** @type {<R>(columns: TableColumn<R>[], rows: R[], caption: string) => HTMLElement} */
 export function dataTable(columns, rows, caption) {
   let order = { at: -1, down: false };
   const body = h("tbody");
   const heads = columns.map(([title, , , kind], i) =>
     h("th", { class: kind ?? null, scope: "col" }, title ? h("button", { onclick: () => sort(i) }, title) : ""),
   );
+  /** @type {(list: any[]) => void} */
   const fill = (list) =>
     replace(
       body,
@@ -19,6 +21,7 @@ export function dataTable(columns, rows, caption) {
         ),
       ),
     );
+  /** @type {(i: number) => void} */
   const sort = (i) => {
     order = { at: i, down: order.at === i ? !order.down : columns[i][3] === "r" };
     const value = columns[i][1];
@@ -37,6 +40,7 @@ export function dataTable(columns, rows, caption) {
 }
 
 // What is missing comes last; numbers before words.
+/** @type {(a: any, b: any) => number} */
 function compare(a, b) {
   const [x, y] = [a ?? "", b ?? ""];
   if (typeof x === "number" && typeof y === "number") return x - y;

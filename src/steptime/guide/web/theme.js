@@ -27,10 +27,12 @@ export function switchTheme() {
   dispatchEvent(new Event("steptime-theme"));
 }
 
+/** @type {(listener: () => void) => void} */
 export function onTheme(listener) {
   addEventListener("steptime-theme", listener);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", listener);
 }
 
 // What the theme puts into charts, and the colours of series.
-export const themeValues = () => THEMES[theme()];
+/** @type {() => Record<string, any>} */
+export const themeValues = () => /** @type {Record<string, any>} */ (THEMES)[theme()];

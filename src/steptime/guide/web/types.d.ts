@@ -147,8 +147,8 @@ interface TextTemplate {
 interface Tab {
   label: string;
   place: number;
-  target?: (app: any) => Partial<View>;
-  count?: (app: any) => number;
+  target?: (app: App) => Partial<View>;
+  count?: (app: App) => number;
 }
 
 /** What is shown of a view; kept while the kind of view stays the same. */
@@ -166,9 +166,9 @@ interface Page {
 interface ViewKind<A> {
   /** its own tab, or the kind whose tab it belongs to */
   tab: Tab | string;
-  page(app: any): Page;
+  page: (app: App) => Page;
   /** what the page asks for, if that is more than the answer */
-  fetch?(app: any, view: View): Promise<any>;
+  fetch?(app: App, view: View): Promise<any>;
   /** false: the view has no filters */
   facets?: boolean;
   answer(engine: Engine, view: View): A;
@@ -179,6 +179,15 @@ interface ViewKind<A> {
   size?(answer: A): Row;
   /** of the table that it can be saved as */
   rows(answer: A): Row[];
+}
+
+/** What Python says of a kind of view (guide/kinds/base.py). */
+interface KindFacts {
+  parameters: string[];
+  fixed: Record<string, string>;
+  suffixes: string[];
+  columns: string[];
+  page_draws: boolean;
 }
 
 /** What answers in a report, as the server does for the page. */
@@ -207,3 +216,77 @@ interface ChartOptions {
 }
 
 declare var vegaEmbed: any;
+
+/** Handlers (`onclick`), `vars` for CSS, all else as attributes; what is null, undefined or false is left out. */
+interface Attributes {
+  [name: string]: any;
+  onclick?: (event: HappeningAt) => unknown;
+  onchange?: (event: HappeningAt) => unknown;
+  oninput?: (event: HappeningAt) => unknown;
+  ontoggle?: (event: HappeningAt) => unknown;
+  onkeydown?: (event: HappeningAt) => unknown;
+}
+
+type MakeElement<Tags> = <K extends string & keyof Tags>(name: K, attributes?: Attributes | null, ...children: any[]) => Tags[K];
+
+/** An event at an element whose kind the handler knows. */
+type HappeningAt = Omit<MouseEvent & KeyboardEvent, "target" | "currentTarget"> & { target: any; currentTarget: any };
+
+/** Title, value to sort by, what is shown (else the value), class. */
+type TableColumn<R> = [title: string, value: (row: R) => any, cell?: ((row: R) => any) | null, kind?: string];
+
+type Refilter = (filters: Filters) => void;
+
+interface OfferedValue {
+  value: string;
+  runs: number | null;
+}
+
+interface SidePanel {
+  element: HTMLElement;
+  show(): void;
+  hide(): void;
+  update(view: View, facets?: Facet[]): void;
+}
+
+/** Where answers come from: the server, or the engine of a report. */
+interface Source {
+  live: boolean;
+  meta(): Promise<Meta>;
+  /** of what is live */
+  version?(): Promise<{ version: string }>;
+  answer(view: View): Promise<Answered<any>>;
+  facets(view: View): Promise<Facet[]>;
+  runs(view: View, limit: number, offset: number): Promise<RunList>;
+  address(view: View): string;
+  link(view: View): string;
+  read(): string;
+  file(view: View, suffix: string): string;
+  formats: string[];
+  /** where there is no server to make the file */
+  save?(event: HappeningAt, view: View, suffix: string): Promise<void>;
+}
+
+/** What the page is at, and how it goes elsewhere. */
+interface App {
+  source: Source;
+  view: View;
+  /** set before anything is drawn */
+  meta: Meta;
+  /** runs that were picked to be compared */
+  picked: string[];
+  /** whether the server does not answer */
+  lost: boolean;
+  /** whether records have just arrived */
+  fresh?: boolean;
+  side: SidePanel;
+  page?: Page;
+  /** what made the page, and whether it was put beside the filters */
+  pageMaker?: (app: App) => Page;
+  placed?: boolean;
+  go(changes: Partial<View>): void;
+  follow(event: HappeningAt, view: View): void;
+  pick(id: string): void;
+  showFilters(): void;
+  keepFocus(change: () => void): void;
+}

@@ -24,7 +24,8 @@ export const distinct = (values) => [...new Set(values)];
 function chartRows(result) {
   const { view } = result;
   const [numeric, faceted, label] = [dimensionNamed(view.x).kind === "number", isFaceted(result), measureNamed(view.y).label];
-  const inFacet = (row, facet) => (faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row);
+  const inFacet = (/** @type {Row} */ row, /** @type {string} */ facet) =>
+    faceted ? { ...row, facet: facet || UNKNOWN_VALUE } : row;
   const [shown, xs] = [new Set(result.facets.slice(0, FACTS.limits.facets)), new Set(drawnXs(result))];
   const rows = result.points
     .map((p, point) => ({ ...p, point }))
@@ -80,7 +81,7 @@ export function chartValues(result) {
     measureNamed(view.y),
     dimensionNamed(view.x),
     Boolean(view.baseline),
-    (axis) => view.log.includes(axis),
+    (/** @type {string} */ axis) => view.log.includes(axis),
   ];
   const [rows, named, faceted] = [chartRows(result), isNamed(result), isFaceted(result)];
   const series = result.series.map((s) => s || of.label);
@@ -91,7 +92,7 @@ export function chartValues(result) {
   const unit = relative ? `× ${view.baseline}` : of.form === "number" ? of.unit : "";
   const without = rows.filter((r) => r.value === null || (log("y") && r.value <= 0)).length;
   const wide = faceted ? "child_width" : "width";
-  const letters = named ? Math.max(0, ...xs.map((x) => [...x].length)) * xs.length : 0;
+  const letters = named ? Math.max(0, ...xs.map((x) => [...String(x)].length)) * xs.length : 0;
   return {
     rows,
     xs,

@@ -26,8 +26,10 @@ export const chartKind = {
   rows: (result) => result.points,
 };
 
+/** @type {(app: App) => Measure} */
 const measureOf = (app) => measureNamed(app.view.y);
 
+/** @type {(app: App) => Page} */
 function explorePage(app) {
   const ask = h("div");
   const narrowed = h("div");
@@ -95,12 +97,13 @@ function explorePage(app) {
   };
 }
 
+/** @type {(answered: Answered<Result> | null) => Record<string, string>} */
 const swatches = (answered) =>
   Object.fromEntries(
     (answered?.answer.series ?? []).map((name, i) => [name, themeValues().palette[i % themeValues().palette.length]]),
   );
 
-/** @type {(app: any, answered: Answered<Result>, stage: HTMLElement) => Promise<void>} */
+/** @type {(app: App, answered: Answered<Result>, stage: HTMLElement) => Promise<any>} */
 async function drawResult(app, { answer: result, title, spec = {} }, stage) {
   if (!result.points.length) return replace(stage, nothing(app));
   if (app.view.kind === "table") return replace(stage, pointsTable(app, result, title));
@@ -128,6 +131,7 @@ async function drawResult(app, { answer: result, title, spec = {} }, stage) {
   });
 }
 
+/** @type {(app: App) => HTMLElement} */
 function nothing(app) {
   const filtered = app.view.filters.length || app.view.range.length || app.view.series.length;
   if (!app.meta.runs) return firstSteps(app);
@@ -144,11 +148,13 @@ function nothing(app) {
   );
 }
 
+/** @type {(app: App) => Measure} */
 function shownMeasure(app) {
   const measure = measureOf(app);
   return app.view.baseline ? { ...measure, unit: "×", form: "ratio" } : measure;
 }
 
+/** @type {(app: App, p: Point) => any[]} */
 function tipOf(app, p) {
   const measure = shownMeasure(app);
   const spread = p.low !== null && p.high !== null;
@@ -172,6 +178,7 @@ function tipOf(app, p) {
   ];
 }
 
+/** @type {(app: App, mean: Row) => any[] | null} */
 function meanTip(app, { x, series, value, status }) {
   return value === undefined || !series
     ? null
@@ -182,12 +189,14 @@ function meanTip(app, { x, series, value, status }) {
       ];
 }
 
+/** @type {(p: Point) => string} */
 const failedWords = (p) =>
   Object.entries(p.statuses ?? {})
     .filter(([s]) => s !== "ok")
     .map(([s, n]) => `${n} ${statusWords(s)}`)
     .join(", ");
 
+/** @type {(app: App, result: Result) => any[]} */
 function notesOf(app, result) {
   const failed = result.points.filter(
     (p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status),
@@ -241,15 +250,17 @@ function notesOf(app, result) {
   ];
 }
 
+/** @type {(app: App, result: Result, title: string) => HTMLElement} */
 function pointsTable(app, result, title) {
   const { view } = app;
   const measure = shownMeasure(app);
+  const series = view.series.length ? "series" : view.group.map((g) => labelOf(g)).join(" / ");
+  /** @type {(title: string, value: (p: Point) => any) => TableColumn<Point>[]} */
+  const named = (title, value) => (title ? [[title, value]] : []);
+  /** @type {TableColumn<Point>[]} */
   const columns = [
-    view.facet && [labelOf(view.facet), (p) => p.facet],
-    (view.group.length || view.series.length) && [
-      view.series.length ? "series" : view.group.map((g) => labelOf(g)).join(" / "),
-      (p) => p.series,
-    ],
+    ...named(view.facet && labelOf(view.facet), (p) => p.facet),
+    ...named(series, (p) => p.series),
     [labelOf(view.x), (p) => p.x],
     [
       `${measure.label}${measure.unit && measure.form === "number" ? ` (${measure.unit})` : ""}`,
@@ -272,6 +283,6 @@ function pointsTable(app, result, title) {
           ? h("button", { class: "link", onclick: () => drillDown(app, result, p) }, "runs")
           : "",
     ],
-  ].filter(Boolean);
+  ];
   return dataTable(columns, result.points, title);
 }

@@ -34,6 +34,7 @@ export const compareKind = {
 };
 
 // With the rows of the runs that are compared, from which their names are made.
+/** @type {(app: App, view: View) => Promise<any>} */
 async function fetchComparison(app, view) {
   if (!comparable(view)) return { answer: null, title: "Comparison", subtitle: "" };
   if (!view.runs.length) return app.source.answer(view);
@@ -44,6 +45,7 @@ async function fetchComparison(app, view) {
   return { ...answered, rows };
 }
 
+/** @type {(app: App) => Page} */
 function comparePage(app) {
   const narrowed = h("div");
   const stage = h("div", null, h("section", { class: "card" }, h("p", { class: "starting" }, "Comparing…")));
@@ -57,7 +59,7 @@ function comparePage(app) {
     },
     async show({ answer: comparison, rows }) {
       if (!comparison) return replace(stage, invitation(app));
-      named = new Map((rows ?? []).map((row) => [row.id, row]));
+      named = new Map((rows ?? []).map((/** @type {Row} */ row) => [row.id, row]));
       return replace(stage, body(app, comparison));
     },
     fail: (error) =>
@@ -73,8 +75,10 @@ function comparePage(app) {
   };
 }
 
+/** @type {(view: View) => boolean} */
 const comparable = (view) => view.runs.length > 1 || (!view.runs.length && view.series.length > 1);
 
+/** @type {(app: App) => HTMLElement} */
 function invitation(app) {
   return h(
     "section",
@@ -97,6 +101,7 @@ function invitation(app) {
   );
 }
 
+/** @type {(app: App, c: Comparison) => any[]} */
 function body(app, c) {
   const measure = measureNamed(app.view.y);
   const [least, most] = [
@@ -142,7 +147,7 @@ function body(app, c) {
           h(
             "tbody",
             null,
-            c.sides.map((side, i) => sideRow(app, side, i ? c.differences[i - 1] : null, measure, low, high, i)),
+            c.sides.map((side, i) => sideRow(app, side, i ? c.differences[i - 1] : null, [low, high], i)),
           ),
         ),
       ),
@@ -209,12 +214,14 @@ function body(app, c) {
 }
 
 // Runs are called by what they ran, as far as that tells them apart; groups by the name they were given.
+/** @type {Map<string, Row>} */
 let named = new Map();
 
+/** @type {(app: App, name: string) => string} */
 function nameOf(app, name) {
   const row = named.get(name);
   if (!row) return name;
-  const rows = app.view.runs.map((id) => named.get(id)).filter(Boolean);
+  const rows = app.view.runs.flatMap((id) => named.get(id) ?? []);
   const apart = FACTS.telling.filter((c) => new Set(rows.map((r) => r[c])).size > 1);
   const words = (apart.length ? apart : ["model", "software"])
     .slice(0, 3)
@@ -223,9 +230,12 @@ function nameOf(app, name) {
   return rows.filter((r) => r !== row && apart.every((c) => r[c] === row[c])).length ? `${text}, ${when(row.started)}` : text;
 }
 
+/** @type {(app: App, side: Side) => string} */
 const sideName = (app, side) => nameOf(app, side.name);
 
-function sideRow(app, side, difference, measure, low, high, i) {
+/** @type {(app: App, side: Side, difference: Difference | null, ends: [number, number], i: number) => HTMLElement} */
+function sideRow(app, side, difference, [low, high], i) {
+  const measure = measureNamed(app.view.y);
   const run = app.view.runs.length ? but(app.view, { kind: "run", runs: side.run_ids.slice(0, 1) }) : null;
   const remove = () =>
     app.go(run ? { runs: app.view.runs.filter((_, j) => j !== i) } : { series: app.view.series.filter((_, j) => j !== i) });
@@ -270,16 +280,20 @@ function sideRow(app, side, difference, measure, low, high, i) {
   );
 }
 
+/** @type {(difference: Difference) => string} */
 const withoutVerdict = ({ words, verdict }) => (words.startsWith(`${verdict}: `) ? words.slice(verdict.length + 2) : words);
 
 // The sentence without the verdict, which is a badge already, and with names in place of ids.
+/** @type {(app: App, d: Difference) => string} */
 function plainWords(app, d) {
   return [...named.keys()].reduce((text, id) => text.replaceAll(id, nameOf(app, id)), withoutVerdict(d));
 }
 
 // The interval of the ratio on a line, with 1 marked.
+/** @type {(d: Difference, low: number, high: number) => any} */
 function interval(d, low, high) {
   if (d.ratio === null) return "";
+  /** @type {(v: number) => string} */
   const at = (v) => `${(100 * (v - low)) / (high - low)}%`;
   const colour = { faster: "var(--good)", slower: "var(--bad)" }[d.verdict] ?? "var(--muted)";
   return h(
@@ -293,6 +307,7 @@ function interval(d, low, high) {
       },
       svg("line", { x1: at(1), x2: at(1), y1: 2, y2: 28, stroke: "var(--line-strong)", "stroke-dasharray": "3 3" }),
       d.low !== null &&
+        d.high !== null &&
         svg("line", {
           x1: at(d.low),
           x2: at(d.high),

@@ -27,6 +27,7 @@ export const coverageKind = {
   rows: ({ cells }) => cells,
 };
 
+/** @type {(app: App) => Page} */
 function coveragePage(app) {
   const ask = h("div");
   const narrowed = h("div");
@@ -73,6 +74,7 @@ function coveragePage(app) {
   };
 }
 
+/** @type {(app: App, coverage: Coverage) => any} */
 function matrix(app, coverage) {
   if (!coverage.cells.length) return empty("No runs match", "Remove a filter to see what there is.");
   const cells = new Map(coverage.cells.map((c) => [JSON.stringify([c.row, c.x]), c]));
@@ -124,6 +126,7 @@ function matrix(app, coverage) {
   ];
 }
 
+/** @type {(coverage: Coverage) => string} */
 function summary(coverage) {
   const failed = Object.entries(coverage.counts)
     .filter(([s, n]) => n && !["ok", "not run"].includes(s))
@@ -131,6 +134,7 @@ function summary(coverage) {
   return failed.length ? ` · ${failed.join(", ")}` : "";
 }
 
+/** @type {(app: App, coverage: Coverage, cell: Cell | undefined, row: string, x: string, most: number) => HTMLElement} */
 function cellOf(app, coverage, cell, row, x, most) {
   if (!cell || cell.status === "not run")
     return h("div", { class: "cell absent" }, h("span", { class: "visually-hidden" }, "not run"), "·");
@@ -163,6 +167,7 @@ function cellOf(app, coverage, cell, row, x, most) {
 }
 
 function key() {
+  /** @type {(kind: string, words: string) => HTMLElement} */
   const swatch = (kind, words) => h("span", null, h("i", { class: `cell ${kind}` }), words);
   return h(
     "div",

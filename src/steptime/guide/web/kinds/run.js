@@ -19,8 +19,10 @@ export const runKind = {
   rows: ({ row }) => [row],
 };
 
+/** @type {(app: App) => Page} */
 function runPage(app) {
   const stage = h("div", null, h("section", { class: "card" }, chartSkeleton()));
+  /** @type {RunAnswer | null} */
   let last = null;
   const draw = () => last && drawRun(app, last, stage);
   return {
@@ -44,6 +46,7 @@ function runPage(app) {
   };
 }
 
+/** @type {(app: App, run: RunAnswer, stage: HTMLElement) => Promise<any>} */
 async function drawRun(app, run, stage) {
   const { row, record } = run;
   const steps = h("div", { class: "chart tiny" });
@@ -206,6 +209,7 @@ async function drawRun(app, run, stage) {
       ),
   );
   if (!run.charts) return;
+  /** @type {(d: any) => any} */
   const tip = (d) =>
     d.step !== undefined && d.ms !== undefined
       ? [h("h3", null, `Step ${d.step}`), h("div", { class: "big" }, `${figure(d.ms)} ms`), d.part && h("p", null, d.part)]
@@ -216,6 +220,7 @@ async function drawRun(app, run, stage) {
   ]);
 }
 
+/** @type {(record: any) => string} */
 function stepWords(record) {
   const s = record?.steps;
   if (!s) return "";
@@ -223,6 +228,7 @@ function stepWords(record) {
   return `${count(n, "step")}, the first ${s.steady_start} are warm-up${s.stopped_by ? `; stopped by ${s.stopped_by}` : ""}`;
 }
 
+/** @type {(row: Row, record: any) => any[][]} */
 function figures(row, record) {
   const half =
     row.ci_low !== null && row.ci_low !== undefined && row.throughput ? (row.ci_high - row.ci_low) / 2 / row.throughput : null;
@@ -254,29 +260,35 @@ function figures(row, record) {
   ].filter(Boolean);
 }
 
+/** @type {(v: number | null | undefined) => string | null} */
 const share = (v) => (v === null || v === undefined ? null : figure(v, "percent"));
+/** @type {(list: any[][]) => any[][]} */
 const kept = (list) => list.filter(([, v]) => v !== null && v !== undefined && v !== "" && v !== "–");
+/** @type {(names: string[]) => string} */
 function counted(names) {
   const found = new Map();
   for (const name of names) found.set(name, (found.get(name) ?? 0) + 1);
   return [...found].map(([name, n]) => (n > 1 ? `${n} × ${name}` : name)).join(", ");
 }
 
+/** @type {(object: any) => string} */
 const joined = (object) =>
   Object.entries(object ?? {})
     .map(([k, v]) => `${k}=${v}`)
     .join(" ");
 
+/** @type {(run: RunAnswer) => [string, any[][]][]} */
 function sections({ row, record }) {
   const { machine: m, software: s, contention: q, resources: r, cost: c, case: asked } = record ?? {};
-  return [
+  /** @type {[string, any[][]][]} */
+  const all = [
     [
       "Machine",
       m
         ? kept([
             ["host", m.host],
             ["CPU", `${m.cpu}, ${count(m.cores, "core")}`],
-            ["accelerators", counted((m.accelerators ?? []).map((a) => a.name))],
+            ["accelerators", counted((m.accelerators ?? []).map((/** @type {any} */ a) => a.name))],
             ["memory", bytes(m.memory_bytes)],
             ["system", [m.os, m.kernel].filter(Boolean).join(", ")],
             ["virtual", m.virtualised],
@@ -347,5 +359,6 @@ function sections({ row, record }) {
           ])
         : [],
     ],
-  ].filter(([, list]) => list.length);
+  ];
+  return all.filter(([, list]) => list.length);
 }

@@ -20,16 +20,19 @@ export const runsKind = {
   rows: (list) => list.rows,
 };
 
+/** @type {(app: App) => Page} */
 function runsPage(app) {
   const narrowed = h("div");
   const stage = h("section", { class: "card" }, h("p", { class: "starting" }, "Reading…"));
   let offset = 0;
   let shown = "";
+  /** @type {(list: RunList) => Promise<any>} */
   const show = async (list) => {
     stage.classList.remove("busy");
     if (!app.meta.runs) return replace(stage, firstSteps(app));
     if (!list.total) return replace(stage, empty("No runs match", "Remove a filter to see what there is."));
     const rows = list.rows.slice(0, PAGE);
+    /** @type {(by: number) => Promise<void>} */
     const turn = async (by) => {
       offset += by;
       stage.classList.add("busy");
@@ -79,9 +82,12 @@ function runsPage(app) {
   };
 }
 
+/** @type {(app: App) => string} */
 const compareWords = (app) => (app.picked.length > 1 ? `Compare ${app.picked.length} runs` : "Compare");
 
+/** @type {(app: App, rows: Row[]) => HTMLElement} */
 function runsTable(app, rows) {
+  /** @type {(row: Row) => HTMLElement} */
   const link = (row) => {
     const target = { ...app.view, kind: "run", runs: [row.id] };
     return h(
@@ -90,6 +96,7 @@ function runsTable(app, rows) {
       row.started ? when(row.started) : row.id,
     );
   };
+  /** @type {(row: Row) => HTMLElement} */
   const toggle = (row) =>
     h("input", {
       type: "checkbox",
@@ -111,17 +118,21 @@ function runsTable(app, rows) {
   );
 }
 
+/** @type {(column: { name: string, title: string, form: string, number: boolean, figure: boolean }) => TableColumn<Row>} */
 function runColumn({ name, title, form, number, figure: isFigure }) {
   const value = RUN_VALUES[name] ?? ((r) => r[name]);
   return [title, value, RUN_CELLS[name] ?? (isFigure ? (r) => figure(value(r), form) : null), number ? "r" : undefined];
 }
 
+/** @type {(r: Row) => number | null} */
 const spread = (r) =>
   r.throughput && r.ci_low !== null && r.ci_low !== undefined ? (r.ci_high - r.ci_low) / 2 / r.throughput : null;
 
 // Columns that show more than their own value.
+/** @type {Record<string, (row: Row) => any>} */
 const RUN_VALUES = { software: (r) => r.software || r.framework, ci_low: spread };
 
+/** @type {Record<string, (row: Row) => any>} */
 const RUN_CELLS = {
   throughput: (r) =>
     r.status === "ok" ? figure(r.throughput) : h("span", { class: "tag bad", title: r.message }, statusWords(r.status)),

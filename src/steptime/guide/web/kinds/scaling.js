@@ -25,10 +25,12 @@ export const scalingKind = {
   rows: ({ lines }) => lines.flatMap((l) => l.points.map((p) => ({ series: l.series, batch: l.batch, ...p }))),
 };
 
+/** @type {(app: App) => Page} */
 function scalingPage(app) {
   const ask = h("div");
   const narrowed = h("div");
   const stage = h("div", null, h("section", { class: "card" }, chartSkeleton()));
+  /** @type {Answered<Scaling> | null} */
   let last = null;
   const draw = () => last && drawScaling(app, last, stage);
   return {
@@ -49,6 +51,7 @@ function scalingPage(app) {
   };
 }
 
+/** @type {(app: App) => HTMLElement} */
 function sentenceBar(app) {
   const { view } = app;
   const dims = dimensionOptions(app).filter(([name]) => !FACTS.scaled.includes(name));
@@ -72,6 +75,7 @@ function sentenceBar(app) {
   );
 }
 
+/** @type {(app: App, answered: Answered<Scaling>, stage: HTMLElement) => Promise<any>} */
 async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stage) {
   const lines = scaling.lines.filter((l) => l.points.some((p) => p.throughput !== null));
   if (!app.meta.runs) return replace(stage, h("section", { class: "card" }, firstSteps(app)));
@@ -108,7 +112,7 @@ async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stag
     ),
     h("section", { class: "card" }, h("header", null, h("h2", null, "Figures")), table(lines)),
   );
-  await drawChart(holder, spec, {
+  await drawChart(holder, spec ?? {}, {
     height: 290,
     series: lines.map((l) => lineName(l)),
     words: "Throughput, speed-up and efficiency over the number of devices; the table below has all figures.",
@@ -116,8 +120,11 @@ async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stag
   });
 }
 
+/** @type {(app: App) => HTMLElement} */
 function axes(app) {
+  /** @type {(axis: string) => boolean} */
   const log = (axis) => app.view.log.includes(axis);
+  /** @type {(axis: string) => (value: string) => void} */
   const set = (axis) => (on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   return h(
     "div",
@@ -149,11 +156,14 @@ function axes(app) {
   );
 }
 
+/** @type {(lines: ScalingLine[]) => string} */
 const linesText = (lines) =>
   lines.slice(0, 5).map(lineName).join("; ") + (lines.length > 5 ? ` and ${lines.length - 5} more` : "");
 
+/** @type {(line: ScalingLine) => string} */
 const lineName = (line) => line.series || `batch ${line.batch}`;
 
+/** @type {(datum: any, lines: ScalingLine[]) => any} */
 function scalingTip(datum, lines) {
   const devices = Number(datum.devices ?? datum.x);
   const line = lines.find(
@@ -162,7 +172,7 @@ function scalingTip(datum, lines) {
       (datum.batch === undefined || l.batch === datum.batch),
   );
   const p = line?.points.find((q) => q.devices === devices);
-  if (!p || p.throughput === null) return null;
+  if (!line || !p || p.throughput === null) return null;
   return [
     h("h3", null, `${lineName(line)} · ${count(devices, "device")}`),
     h("div", { class: "big" }, `${figure(p.throughput)} samples/s`),
@@ -174,6 +184,7 @@ function scalingTip(datum, lines) {
   ];
 }
 
+/** @type {(lines: ScalingLine[]) => HTMLElement} */
 function table(lines) {
   const rows = lines.flatMap((line) => line.points.map((p) => ({ line, ...p })));
   return dataTable(
@@ -232,7 +243,7 @@ function scalingValues(answer) {
       status: plainStatus(p.status),
     })),
   );
-  const any = (field) => rows.some((r) => r[field] !== null);
+  const any = (/** @type {keyof (typeof rows)[0]} */ field) => rows.some((r) => r[field] !== null);
   return {
     rows,
     series: names,
