@@ -52,6 +52,8 @@ def interface(of: type) -> Iterator[str]:
 
 def main(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.js"):
+        old.unlink()
     lines = (line for of in declared() for line in interface(of))
     (folder / "answers.d.ts").write_text("\n".join(lines) + "\n")
     for name in assets.GENERATED:

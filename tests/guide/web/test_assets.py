@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from steptime.guide.view.dimensions import DIMENSIONS, MEASURES
 from steptime.guide.web import assets
+from steptime.store.columns import COLUMNS
 
 ENTRIES = ("page", "report")
 
@@ -58,3 +60,12 @@ def test_no_line_of_a_script_is_longer_than_130_characters():
         if script.name.endswith((".js", ".d.ts")):
             long = [n for n, line in enumerate(script.read_text("utf-8").splitlines(), 1) if len(line) > 130]
             assert not long, f"{script.name}: lines {long}"
+
+
+def test_no_script_lists_columns_by_hand():
+    columns = {*COLUMNS, *DIMENSIONS, *MEASURES}
+    for name in assets.modules("report"):
+        if f"{name}.js" not in assets.GENERATED:
+            for listed in re.findall(r"\[([^][]*)\]", assets.text(f"{name}.js")):
+                named = columns & set(re.findall(r'"(\w+)"', listed))
+                assert len(named) < 3, f"{name} lists {sorted(named)}"
