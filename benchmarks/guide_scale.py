@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import msgspec
 
 from steptime.core.schema import Case, Printed, Record, Software, Source
 from steptime.guide.engine import Guide
 from steptime.guide.view.view import View
 from steptime.store import tables
+from steptime.store.columns import TABLE
 from steptime.store.files import Store
 from steptime.store.parquet_index import ParquetIndex
 
@@ -63,8 +65,7 @@ def _segment_query(part: int) -> str:
             CASE WHEN luck > 0.97 THEN 'contended' ELSE 'clean' END AS verdict,
             strftime(TIMESTAMP '2026-01-01' + to_days(({part} * 30 + j)::INTEGER), '%Y-%m-%dT00:00:00.000+00:00') AS started,
             'sweep' || {part} AS sweep, '' AS message, 'records/2026/01/b.jsonl' AS file, 0::BIGINT AS byte_offset,
-            NULL::VARCHAR AS job, NULL::VARCHAR AS partition, 'cuda' AS device_asked, NULL::DOUBLE AS queue_seconds,
-            NULL::DOUBLE AS staging_seconds,
+            'cuda' AS device_asked,
             * EXCLUDE (i, j, s, luck, speed),
             CASE WHEN luck >= 0.02 THEN effective_batch / s * 1e3 END AS batch_time_ms,
             CASE WHEN luck >= 0.02 THEN s END AS throughput,
@@ -78,12 +79,19 @@ def _segment_query(part: int) -> str:
             CASE WHEN luck >= 0.02 THEN (1e9 + effective_batch)::BIGINT END AS peak_bytes FROM r"""
 
 
+def _with_all_columns(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """Columns that say nothing here are empty."""
+    present = {row[0] for row in connection.execute(f"DESCRIBE {query}").fetchall()}
+    missing = [f"NULL::{column.sql} AS {column.name}" for column in TABLE if column.name not in present]
+    return f"SELECT {', '.join(['*', *missing])} FROM ({query})"
+
+
 def make_index(root: Path) -> ParquetIndex:
     index = ParquetIndex(Store(root))
     index.folder.mkdir(parents=True)
     connection = tables.connect()
     for part in range(SEGMENTS):
-        tables.copy(connection, _segment_query(part), index.folder / f"made{part}.parquet")
+        tables.copy(connection, _with_all_columns(connection, _segment_query(part)), index.folder / f"made{part}.parquet")
         (index.folder / f"made{part}.files.json").write_text("[]")
     index.adopt({f"made{part}": CONFIGURATIONS * RUNS_OF_EACH // SEGMENTS for part in range(SEGMENTS)})
     return index
