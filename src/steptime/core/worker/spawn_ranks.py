@@ -51,7 +51,7 @@ def _start(count: int, folder: Path) -> list[subprocess.Popen[bytes]]:
 
 
 def _first_to_fail(ranks: Sequence[subprocess.Popen[bytes]]) -> Optional[int]:
-    """None when rank 0 has ended well, and so has_events for all. A rank that told its failure ends well too."""
+    """None when rank 0 exited with 0, and so recorded for all. A rank that reported its failure exits with 0 too."""
     while True:
         codes = [rank.poll() for rank in ranks]
         bad = [number for number, code in enumerate(codes) if code]
