@@ -108,7 +108,7 @@ def test_ctrl_c_leaves_the_jobs_running(user):
     waiting.send_signal(2)
     _, errors = waiting.communicate(timeout=60)
     assert waiting.returncode == 130 and "Traceback" not in errors
-    assert "the jobs go on" in errors
+    assert "the jobs keep running" in errors
     assert user.cluster.state(job) == "RUNNING"
     assert user.steptime("resume").code == 0
     assert statuses(user.records) == ["ok"] and len(user.jobs()) == 1
