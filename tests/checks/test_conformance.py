@@ -7,7 +7,7 @@ import pytest
 
 from steptime.checks import conformance
 from steptime.core.schema import Case
-from steptime.launch.worker_file import WORKER, worker_bytes
+from steptime.launch.job_folder import WORKER, worker_bytes
 
 BREACHES = {
     "no record": ("import sys; sys.exit(0)", "leaves a record.json that matches the schema"),

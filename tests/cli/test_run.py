@@ -6,8 +6,7 @@ import subprocess
 import pytest
 
 from steptime.cli import resume, run
-from steptime.cli.measuring_options import MeasuringOptions
-from steptime.cli.run_options import RunOptions
+from steptime.cli.run_options import MeasuringOptions, RunOptions
 from steptime.plan.fields import FIELDS, OPEN_GROUPS
 
 pytestmark = pytest.mark.usefixtures("known_machine")

@@ -10,7 +10,7 @@ from steptime.core.errors import UsageError
 from steptime.core.models import zoo
 from steptime.environments import install
 from steptime.plan.expand import Expansion, expanded
-from steptime.plan.preset import preset, preset_description, preset_names, preset_text
+from steptime.plan.file import preset, preset_description, preset_names, preset_text
 
 NAMES = ("cnn-table", "cpu-vs-gpu", "frameworks", "hidden-layers", "picotte-mnist", "precisions", "psc-deep-mnist", "quick")
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from steptime.core.schema import Budget, Case, Job, to_json
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 from tests.core.data.idx import write_set
 from tests.slurm.user import FAKE, User
 

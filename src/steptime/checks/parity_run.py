@@ -15,7 +15,7 @@ from typing import Any
 from steptime.core.backends.base import find
 from steptime.core.parity.answer import Question
 from steptime.core.schema import to_json
-from steptime.launch.worker_file import WORKER, worker_bytes
+from steptime.launch.job_folder import WORKER, worker_bytes
 
 LIMIT_SECONDS = 1800.0
 """from one answer to the next"""

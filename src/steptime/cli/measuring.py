@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from steptime.cli.measuring_options import MeasuringOptions
 from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result_cells, table
 from steptime.cli.progress import Display, display
+from steptime.cli.run_options import MeasuringOptions
 from steptime.core.errors import SetupError, UsageError
 from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to_json
 from steptime.environments.choose import interpreter

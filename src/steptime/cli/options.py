@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from steptime.core.errors import UsageError
-from steptime.plan.lists import split
+from steptime.plan.fields import split_list
 from steptime.store.files import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +32,7 @@ def open_store(path: str | None) -> Store:
 
 def words(text: str | None) -> list[str]:
     """'a,b' to ['a', 'b']."""
-    return [part.strip() for part in split(text or "") if part.strip()]
+    return [part.strip() for part in split_list(text or "") if part.strip()]
 
 
 def integers(name: str, text: str | None) -> list[int]:
@@ -57,5 +57,5 @@ def settings(name: str, texts: Sequence[str]) -> dict[str, list[str]]:
         key, equals, rest = text.partition("=")
         if not equals or not key:
             raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
-        values[key] = split(rest)
+        values[key] = split_list(rest)
     return values

@@ -1,17 +1,20 @@
-"""From the options of `steptime run` to a plan: a file, a preset or models, and what the command line changes in it."""
+"""What `steptime run` measures, and where: a plan file, a preset or models, changed by the command line; here or on a site."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from steptime.cli.options import words
 from steptime.cli.run_options import RunOptions, distinct
-from steptime.core.errors import UnknownName, UsageError
+from steptime.core.errors import UnknownName, Unsupported, UsageError
+from steptime.core.machine.cpus import usable_threads
 from steptime.core.models import zoo
-from steptime.plan.file import read_plan
+from steptime.core.schema import Case
+from steptime.plan.file import preset, preset_names, read_plan
 from steptime.plan.plan import Plan, changed
-from steptime.plan.preset import preset, preset_names
+from steptime.schedulers.site import RUNS_ON, Site
 
 DEFAULT = "default"
 
@@ -42,3 +45,33 @@ def _base(subject: str | None) -> tuple[Plan, list[str]]:
             problem = UnknownName("model or plan", name, [*zoo.models(), *preset_names()])
             raise UsageError(f"{problem}; or the path of a plan file, PLAN.toml")
     return preset(DEFAULT), models
+
+
+def site_named(name: str) -> Site | None:
+    """None is this machine."""
+    from steptime.schedulers.site_search import LOCAL, find_site
+
+    return None if name == LOCAL else find_site(name)
+
+
+def cores_of(site: Site | None) -> int:
+    return site.cores if site and site.cores else usable_threads()
+
+
+def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:
+    """Unknown names of devices and stores are usage errors; counts that the machine does not have become failed records."""
+    if site is None:
+        for device in dict.fromkeys(case.device for case in cases):
+            if device not in RUNS_ON:
+                raise plan.problem("device", UnknownName("device", device, RUNS_ON))
+        return
+    from steptime.schedulers.request import request_of
+
+    for case in {(c.device, c.data_store): c for c in cases}.values():
+        try:
+            request_of(site, case)
+        except Unsupported:
+            continue
+        except UsageError as problem:
+            key = "device" if case.device not in site.devices else "data_store"
+            raise plan.problem(key, problem) from None

@@ -16,7 +16,7 @@ from steptime.core.errors import UnknownName, UsageError
 @json_option
 def command(verb: str | None, name: str | None, as_json: bool) -> int:
     """List the plans that come with steptime; `steptime plans show NAME` prints one, to copy and change."""
-    from steptime.plan.preset import preset_description, preset_names, preset_text
+    from steptime.plan.file import preset_description, preset_names, preset_text
 
     if verb not in (None, "show"):
         raise UnknownName("verb of plans", verb, ["show"])

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from steptime.cli.measuring import checked_settings, run_and_print
-from steptime.cli.measuring_options import MeasuringOptions, measuring_options
 from steptime.cli.options import open_store
+from steptime.cli.run_options import MeasuringOptions, measuring_options
 from steptime.sweep.state import find_sweep, site_of_sweep
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from steptime.cli.measuring import checked_settings, run_and_print
-from steptime.cli.measuring_options import measuring_options
 from steptime.cli.options import open_store
-from steptime.cli.places import check_places, cores_of, site_named
+from steptime.cli.plan import check_places, cores_of, site_named
+from steptime.cli.run_options import measuring_options
 from steptime.core.errors import UsageError
 from steptime.core.schema import Case, case_key
 from steptime.schedulers.site import Site

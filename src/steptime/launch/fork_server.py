@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 
 READY_SECONDS = 120.0
 

@@ -23,7 +23,7 @@ from steptime.core.machine.memory import usable_bytes
 from steptime.core.schema import Failure, FailureCause, Job, Record, Status, to_json
 from steptime.core.worker.exit_cause import exit_cause, signal_name
 from steptime.launch.fork_server import Child, ForkServer
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 
 LOG = "log.txt"
 HEARTBEAT_SECONDS = 30.0

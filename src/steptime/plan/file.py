@@ -1,18 +1,19 @@
-"""A plan file: TOML to a Plan. Every error names file, line and key."""
+"""A plan file, the user's or one that comes with steptime: TOML to a Plan. Every error names file, line and key."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.plan import locate
 from steptime.plan.expression import Scalar
 from steptime.plan.fields import FIELDS, OPEN_GROUPS, check, flat, group_of, is_key, shown
 from steptime.plan.plan import ORDERS, Formula, Override, Plan, checked_repeats, formula
-from steptime.plan.toml_file import TomlFile
+from steptime.plan.toml_file import KeyPath, TomlFile
 
+PRESETS = Path(__file__).parent / "presets"
 LARGEST_BYTES = 16 << 20
 ALONE = ("description", "repeats", "order", "include", "exclude")
 TABLES = ("constants", "axes", "cases", "derived", "override", "budget", "labels")
@@ -65,13 +66,13 @@ class _Reader(TomlFile):
             places=self._places,
         )
 
-    def _checked(self, path: locate.Path, function: Any, *arguments: Any) -> Any:
+    def _checked(self, path: KeyPath, function: Any, *arguments: Any) -> Any:
         try:
             return function(*arguments)
         except UsageError as problem:
             self.fail(path, problem)
 
-    def _at(self, path: locate.Path) -> Any:
+    def _at(self, path: KeyPath) -> Any:
         value: Any = self.content
         for part in path:
             value = value[part]
@@ -95,7 +96,7 @@ class _Reader(TomlFile):
             self.fail((key,), f"is a list of tables: [[{key}]]")
         return tables
 
-    def _table(self, path: locate.Path) -> dict[str, Any]:
+    def _table(self, path: KeyPath) -> dict[str, Any]:
         """Flat, its keys known; empty if it is not there."""
         if len(path) == 1 and path[0] not in self.content:
             return {}
@@ -108,14 +109,14 @@ class _Reader(TomlFile):
             self._known(path, key, group)
         return table
 
-    def _known(self, path: locate.Path, key: str, group: str) -> None:
+    def _known(self, path: KeyPath, key: str, group: str) -> None:
         if is_key(key):
             self._places.setdefault(key, self.place(_inside(path, key, group)))
             return
         valid = [k.removeprefix(f"{group}.") for k in FIELDS if k.startswith(group)] if group else [*FIELDS, *OPEN_GROUPS]
         self.fail(_inside(path, key, group), UnknownName("key", key.removeprefix(f"{group}."), valid))
 
-    def _values(self, path: locate.Path, lists: bool) -> dict[str, list[Scalar]]:
+    def _values(self, path: KeyPath, lists: bool) -> dict[str, list[Scalar]]:
         group = str(path[0]) if path[0] in ("budget", "labels") else ""
         checked: dict[str, list[Scalar]] = {}
         for key, value in self._table(path).items():
@@ -131,7 +132,7 @@ class _Reader(TomlFile):
             self._refuse_twice(where, checked[key])
         return checked
 
-    def _refuse_twice(self, where: locate.Path, values: list[Scalar]) -> None:
+    def _refuse_twice(self, where: KeyPath, values: list[Scalar]) -> None:
         seen: set[tuple[type, Scalar]] = set()
         for value in values:
             if (type(value), value) in seen:
@@ -155,7 +156,7 @@ class _Reader(TomlFile):
                 if key in row:
                     self.fail(_inside(("cases", i), key), f"{key} is in [axes] too; give it once")
 
-    def _formula(self, path: locate.Path, value: object) -> Formula:
+    def _formula(self, path: KeyPath, value: object) -> Formula:
         if not isinstance(value, str):
             self.fail(path, f"is an expression in quotes, not {shown(value)}")
         return formula(value, self.place(path))
@@ -173,7 +174,7 @@ class _Reader(TomlFile):
         return {key: self._formula(_inside(("derived",), key), text) for key, text in table.items()}
 
     def _override(self, number: int, entry: Mapping[str, Any]) -> Override:
-        path: locate.Path = ("override", number)
+        path: KeyPath = ("override", number)
         for key in entry:
             if key not in ("when", "set"):
                 self.fail((*path, key), UnknownName("key", key, ("when", "set")))
@@ -186,8 +187,26 @@ class _Reader(TomlFile):
         return Override(when, values)
 
 
-def _inside(path: locate.Path, key: str, group: str = "") -> locate.Path:
+def _inside(path: KeyPath, key: str, group: str = "") -> KeyPath:
     """The path of a flat key in a table."""
     key = key.removeprefix(f"{group}.") if group else key
     first, dot, rest = key.partition(".")
     return (*path, first, rest) if dot and not group else (*path, key)
+
+
+def preset_names() -> list[str]:
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))
+
+
+def preset_text(name: str) -> str:
+    if name not in preset_names():
+        raise UnknownName("plan", name, preset_names())
+    return (PRESETS / f"{name}.toml").read_text()
+
+
+def preset_description(name: str) -> str:
+    return str(tomllib.loads(preset_text(name)).get("description", ""))
+
+
+def preset(name: str) -> Plan:
+    return plan_of(preset_text(name), f"{name}.toml")

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from steptime.core.schema import Budget, Case, Option, Phase, Record
-from steptime.plan.lists import joined
+from steptime.plan.fields import join_list
 
 ALWAYS = ("backend", "phase", "batch", "precision", "threads", "device")
 """fields that are written even if they have their default: they say what is measured, or their default depends on the machine"""
@@ -43,12 +43,12 @@ def _words(case: Case) -> Iterator[str]:
 
 
 def _flag(name: str, value: Option) -> tuple[str, str]:
-    return f"--{name.replace('_', '-')}", joined([str(value)])
+    return f"--{name.replace('_', '-')}", join_list([str(value)])
 
 
 def _settings(flag: str, options: Mapping[str, Option]) -> Iterator[str]:
     for key, value in options.items():
-        yield from (flag, f"{key}={joined([str(value).lower() if isinstance(value, bool) else str(value)])}")
+        yield from (flag, f"{key}={join_list([str(value).lower() if isinstance(value, bool) else str(value)])}")
 
 
 def _own_rate(model: str) -> float | None:

@@ -13,8 +13,7 @@ from steptime.core.backends.base import find
 from steptime.core.errors import Unsupported
 from steptime.core.schema import Case, Job, case_key, to_json
 from steptime.environments.choose import interpreter
-from steptime.launch.job_folder import job_folder
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import job_folder, put_worker
 from steptime.schedulers.journal import Entry, Submission, SubmissionJournal
 from steptime.schedulers.request import Request, chunks, device_of, request_of, request_words
 from steptime.schedulers.scheduler import ScriptDialect

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from steptime.core.machine.describe import describe
-from steptime.core.schema import Case, Failure, Record, Status, case_key
+from steptime.core.schema import Case, Failure, FailureCause, Job, Record, Status, case_key
 from steptime.launch.fork_server import ForkServers
-from steptime.launch.local import HEARTBEAT_SECONDS
+from steptime.launch.local import HEARTBEAT_SECONDS, Ending, failure, record_of
 from steptime.launch.machine_lock import machine_lock
 from steptime.probe.prober import Prober
 from steptime.store.files import Store, new_id
 from steptime.store.record_search import records_of_sweep
 from steptime.sweep.case import CaseLauncher
 from steptime.sweep.live import LiveFile, holding
-from steptime.sweep.recover import recover
 from steptime.sweep.state import Sweep, folder_of
 from steptime.sweep.verdicts import BatchLimits, best_of, better, contended, runs_again
 from steptime.sweep.watcher import Watcher
@@ -141,3 +142,20 @@ class Runner:
         record = Record(new_id(), Status.OUT_OF_MEMORY, case, started, message, sweep, machine=describe(), failure=Failure())
         self.launcher.store.put(record)
         return record
+
+
+def recover(store: Store, sweep: Sweep) -> None:
+    """Stores the records of workers that had finished, and a `cancelled` record of each case that was running."""
+    stored = {record.id for record in records_of_sweep(store, sweep.id)}
+    for path in folder_of(store, sweep).glob("*/job.json"):
+        try:
+            job = msgspec.json.decode(path.read_bytes(), type=Job)
+        except (OSError, msgspec.DecodeError):
+            continue
+        if job.id in stored:
+            continue
+        if (path.parent / "record.json").exists():
+            store.put(record_of(job, path.parent, Ending()))
+        else:
+            cause = FailureCause(Status.CANCELLED, "steptime stopped while this case ran")
+            store.put(failure(job, cause, path.parent, Ending()))

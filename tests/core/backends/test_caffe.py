@@ -289,7 +289,7 @@ def test_a_long_step_does_not_silence_the_heartbeat(caffe_python, tmp_path):
     import subprocess
 
     from steptime.core.schema import Budget, Case, Job, to_json
-    from steptime.launch.worker_file import put_worker
+    from steptime.launch.job_folder import put_worker
 
     budget = Budget(min_steps=1, max_steps=1, max_seconds=60)
     case = Case("vgg16", "caffe", 2, threads=1, budget=budget)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steptime.core.schema import Budget, Case, Job, to_json
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 from tests.core.data.idx import write_set
 
 pytestmark = pytest.mark.real

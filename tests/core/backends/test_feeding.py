@@ -12,7 +12,7 @@ import pytest
 import steptime
 from steptime.core.backends.base import find, names
 from steptime.core.schema import Case, Job, Phase, to_json
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 from tests.conftest import framework_python
 from tests.core.data.idx import write_set
 

@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from steptime.core.machine.threads import busy_threads, thread_seconds
+from steptime.core.machine.cpus import busy_threads, thread_seconds
 
 DATA = bytes(64 << 20)
 

@@ -17,7 +17,7 @@ from steptime.core.models import zoo
 from steptime.core.models.weights import batch_of
 from steptime.core.schema import Budget, Case, Job, to_json
 from steptime.core.worker.ranks import Rank, Rendezvous, free_port, rank_of
-from steptime.launch.worker_file import put_worker
+from steptime.launch.job_folder import put_worker
 
 TWO = Case("mlp", "fake", 8, devices=2)
 PLACE = {"MASTER_ADDR": "here", "MASTER_PORT": "7"}

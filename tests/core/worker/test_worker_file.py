@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from steptime.core.schema import Case, Job, Record, to_json
-from steptime.launch.worker_file import put_worker, worker_bytes
+from steptime.launch.job_folder import put_worker, worker_bytes
 
 
 def job_folder(tmp_path, case, **job):

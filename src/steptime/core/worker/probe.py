@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge, sample
-from steptime.core.machine.threads import busy_threads, thread_seconds
+from steptime.core.machine.cpus import busy_threads, thread_seconds
 from steptime.core.models import zoo
 from steptime.core.schema import Job, ProbeResult
 from steptime.core.worker.run_case import build_program, started_backend

@@ -14,10 +14,9 @@ from steptime import __version__
 from steptime.core.backends.base import Backend, Facts, Program, check_options, find
 from steptime.core.data.places import SYNTHETIC
 from steptime.core.machine.contention import judge
-from steptime.core.machine.cpus import affinity
+from steptime.core.machine.cpus import affinity, busy_threads, thread_seconds
 from steptime.core.machine.describe import describe
 from steptime.core.machine.memory import peak_rss_bytes
-from steptime.core.machine.threads import busy_threads, thread_seconds
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steptime.core.errors import UsageError
-from steptime.plan.locate import content_of, line_of, lines_of
+from steptime.plan.toml_file import content_of, line_of, lines_of
 
 TEXT = '''# a plan
 description = """
