@@ -99,3 +99,18 @@ def test_an_empty_store_says_what_to_do(inside):
     done = inside("list")
     assert done.code == 0
     assert "`steptime run` makes some" in done.err
+
+
+def test_units_and_names_of_imported_records_are_shown(inside, tmp_path):
+    from tests.importing.samples import FILES
+
+    (tmp_path / "llama.json").write_text(FILES["llama.json"])
+    (tmp_path / "benchmark-infer-amp-nhwc-pt240-cu124-4090.csv").write_text(
+        FILES["benchmark-infer-amp-nhwc-pt112-cu113-rtx3090.csv"]
+    )
+    assert inside("import", tmp_path / "llama.json", tmp_path / "benchmark-infer-amp-nhwc-pt240-cu124-4090.csv").code == 0
+    assert "8000 tokens/s" in inside("list").out
+    rows = {row["part"] or row["model"]: row for row in inside("list", "--json").json}
+    assert "128 tokens/s" in inside("show", rows["generation"]["id"]).out
+    shown = " ".join(inside("show", rows["resnet50"]["id"]).out.split())
+    assert "device GeForce RTX 4090" in shown and "image size 224" in shown and "layout nhwc" in shown

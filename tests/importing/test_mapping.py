@@ -7,7 +7,9 @@ from steptime.importing.foreign import File
 from steptime.importing.guess_mapping import guess_mapping
 from steptime.importing.mapping import mapped_by
 from steptime.importing.recognise import read
+from steptime.store.export import csv_text
 from steptime.store.rows import row_of
+from tests.importing.samples import FILES
 
 MAPPING = """
 tool = "lab sheet"
@@ -107,6 +109,17 @@ def test_labels_and_settings_are_mapped_too(tmp_path, mapping):
     (record,) = read(tmp_path / "a.csv", mapping(text)).records
     assert record.case.labels == {"owner": "me", "room": "4"}
     assert record.source.settings == {"image_size": "160", "unit": "tokens/s", "kernels": "cudnn", "build": "pip"}
+
+
+def test_an_exported_table_brings_its_settings_back(tmp_path):
+    (tmp_path / "llama.json").write_text(FILES["llama.json"])
+    (tmp_path / "dlpg.csv").write_text(FILES["dlpg.csv"])
+    rows = [row_of(record) for name in ("llama.json", "dlpg.csv") for record in read(tmp_path / name).records]
+    (tmp_path / "export.csv").write_text(csv_text(rows))
+    again = [row_of(record) for record in read(tmp_path / "export.csv").records]
+    for name in ("model", "device", "throughput", "unit", "part", "variant", "vendor", "device_year"):
+        assert [row[name] for row in again] == [row[name] for row in rows], name
+    assert read(tmp_path / "export.csv").records[-1].source.settings == {}
 
 
 def test_printed_digits_are_allowed_for(tmp_path, mapping):

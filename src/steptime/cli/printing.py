@@ -47,7 +47,10 @@ def _figure(row: Row, column: Column) -> str:
         return ""
     if column.name == "ci_low":
         return f"{half_width(row):.1%}"
-    return {"percent": share, "bytes": size}.get(column.form, speed if column.unit == "samples/s" else "{:.4g}".format)(value)
+    if column.unit == "samples/s":
+        unit = row.get("unit")
+        return speed(value) if unit in (None, column.unit) else f"{speed(value)} {unit}"
+    return {"percent": share, "bytes": size}.get(column.form, "{:.4g}".format)(value)
 
 
 def half_width(row: Row) -> float:

@@ -28,7 +28,7 @@ from steptime.core.schema import (
     to_json,
 )
 from steptime.plan.repeat import repeat_command
-from steptime.store.columns import model_name
+from steptime.store.columns import COLUMNS, model_name
 from steptime.store.lookup import find
 from steptime.store.rows import full_row
 
@@ -64,9 +64,9 @@ def sections(record: Record) -> list[tuple[str, Pairs]]:
         (head, _case(record)),
         ("speed", _speed(record, record.summary, record.steps) if record.summary and record.steps else None),
         ("data", _data(record, record.staging) if record.staging else None),
-        ("speed, as printed", _printed(record.printed) if record.printed else None),
+        ("speed, as printed", _printed(record.printed, COLUMNS["unit"].of(record)) if record.printed else None),
         ("profile, time under a profiler", _profile(record.profile) if record.profile else None),
-        ("imported from", _source(record.source) if record.source else None),
+        ("imported from", _source(record, record.source) if record.source else None),
         ("cost", _cost(record.cost) if record.cost else None),
         ("resources", _resources(record.resources) if record.resources else None),
         ("contention", _contention(record.contention) if record.contention else None),
@@ -118,11 +118,11 @@ def _data(record: Record, s: Staging) -> Pairs:
     return [("set", record.case.data), ("staged to", f"{s.store}: {s.folder}"), ("staging", took), ("fetching a batch", share_)]
 
 
-def _printed(p: Printed) -> Pairs:
+def _printed(p: Printed, unit: str) -> Pairs:
     names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
     known = [(name, getattr(p, f"{name}_seconds")) for name in names]
     return [
-        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:.10g} samples/s"),
+        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:.10g} {unit}"),
         ("uncertainty", p.uncertainty),
         ("jitter", p.jitter),
         ("ms per step", " · ".join(f"{name} {1e3 * value:.4g}" for name, value in known if value is not None)),
@@ -144,16 +144,19 @@ def _profile(p: Profile) -> Pairs:
     ]
 
 
-def _source(s: Source) -> Pairs:
+def _source(record: Record, s: Source) -> Pairs:
+    """The device by its one name, then the source's own words."""
+    device = COLUMNS["device"].of(record)
     return [
         ("tool", s.tool),
         ("file", f"{s.file}, line {s.line}"),
         ("sha256", s.sha256),
         ("server", s.server),
-        ("device", s.device),
+        ("device", device if device == s.device else f"{device}, written {s.device}"),
         ("runtime", s.runtime),
+        *((name.replace("_", " "), value) for name, value in s.settings.items()),
         ("notes", "; ".join(s.notes)),
-        *s.raw.items(),
+        *((name, value) for name, value in s.raw.items() if value != s.settings.get(name.replace(" ", "_"))),
     ]
 
 

@@ -44,6 +44,8 @@ PERCENTILES = {"p50_ms": 50, "p90_ms": 90, "p95_ms": 95, "p99_ms": 99}
 VARIANT = "variant"
 """settings without a column of their own: `kernels=cudnn,build=pip`"""
 COLUMNS = (*WORDS, *SETTINGS, VARIANT, *COUNTS, *FIGURES, *MILLISECONDS, *PERCENTILES)
+DEFAULT_UNIT = "samples/s"
+"""as exported tables say it of most rows"""
 LABEL = "label."
 """before the name of a label"""
 KEYS = ("tool", "rows", "columns", "constants", "scale")
@@ -179,7 +181,7 @@ def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str], printed:
     percentiles = {
         p: _figure(ours, values[ours], line) / 1e3 for ours, p in PERCENTILES.items() if values.get(ours) not in (None, "")
     }
-    settings = {name: str(values[name]) for name in SETTINGS if values.get(name) not in (None, "")}
+    settings = {name: str(values[name]) for name in SETTINGS if values.get(name) not in (None, "", DEFAULT_UNIT)}
     settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT) or "").split(",") if "=" in pair)
     labels = {name.removeprefix(LABEL): str(value) for name, value in values.items() if name.startswith(LABEL)}
     if found.get("status", OK) not in (OK, *FAILURES):
