@@ -23,7 +23,8 @@ from steptime.store.snapshot import Snapshot
 
 MIXING = (
     "model", "phase", "framework", "framework_version", "precision", "device", "replicas", "nodes", "interconnect", "server",
-    "replica_batch", "threads", "optimizer", "data_type", "runtime", "origin",
+    "replica_batch", "threads", "optimizer", "data_type", "runtime", "origin", "image_size", "compile", "layout", "augmentation",
+    "part", "unit", "variant",
 )  # fmt: skip
 """dimensions that are named when a point has several values of them; the others follow from these"""
 MOST_CELLS = 500

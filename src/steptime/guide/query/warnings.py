@@ -14,7 +14,8 @@ MOST_NAMES = 40
 """names along x, for the same reason"""
 PLURALS = {
     "batch size": "batch sizes", "replica batch size": "replica batch sizes", "number of devices": "numbers of devices",
-    "phase": "phases", "nodes": "numbers of nodes", "threads": "numbers of threads",
+    "phase": "phases", "nodes": "numbers of nodes", "threads": "numbers of threads", "part of the work": "parts of the work",
+    "unit of throughput": "units of throughput",
 }  # fmt: skip
 
 
