@@ -33,9 +33,9 @@ def page(chromium, copy, store):
     assert running.stdout
     visit = Visit(chromium.new_page(), json.loads(running.stdout.readline())["url"].removesuffix("/guide"))
     yield visit
+    visit.page.close()  # before the server goes, which an open page would complain of
     running.terminate()
     running.wait(60)
-    visit.page.close()
     assert visit.complaints == [] and visit.strangers == []
 
 
