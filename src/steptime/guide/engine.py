@@ -69,7 +69,7 @@ class Guide:
         return facets.label_names(self.snapshot)
 
     def runs(self, view: View, limit: int = 100, offset: int = 0) -> RunList:
-        """The runs behind a view of any kind, some at a time; `runs_view(result, point)` is the view behind a point."""
+        """The runs behind a view of any kind, some at a time."""
         return runs.runs(self.snapshot, view, limit, offset)
 
     def record(self, identity: str) -> Record:

@@ -8,6 +8,7 @@ from steptime.core.errors import UnknownName
 from steptime.core.schema import Steps
 from steptime.guide.charts import chart_values as charts
 from steptime.guide.charts import steps
+from steptime.guide.charts.spec_template import fill
 from steptime.guide.charts.theme import theme_values
 from steptime.guide.kinds.base import kind_of
 from steptime.guide.query.results import plain
@@ -126,13 +127,17 @@ def test_the_suffix_decides_what_is_written(guide):
         export.suffix_of("out.gif")
 
 
+def complete(spec):
+    return fill(spec, {**theme_values("light"), "titled": True, "fitted": False, "width": 760, "height": 220})
+
+
 def test_the_steps_of_a_run_show_warm_up_and_are_thinned_to_what_matters():
     from dataclasses import replace
 
     seconds = [0.5] * 3 + [0.01] * 20_000
     seconds[7777] = 0.09
     record = replace(run(10.0), steps=Steps(seconds, 3, "", "steps"))
-    spec = steps.steps_spec(record)
+    spec = complete(steps.open_steps(record))
     rows = spec["data"]["values"]
     assert len(rows) <= steps.MOST_STEPS
     assert any(row["ms"] == pytest.approx(90) for row in rows)
@@ -140,5 +145,5 @@ def test_the_steps_of_a_run_show_warm_up_and_are_thinned_to_what_matters():
     assert drawn.startswith("<svg") and "warm-up" in drawn and "steady" in drawn
     warm_up = sum(row["step"] <= 3 for row in rows)
     assert drawn.count(f'fill="{theme_values("light")["second"]}"') == warm_up + 2  # + legend and band
-    assert sum(row["steps"] for row in steps.histogram_spec(record)["data"]["values"]) == 20_000
-    assert export.picture(steps.histogram_spec(run(10.0)), "svg").startswith(b"<svg")
+    assert sum(row["steps"] for row in complete(steps.open_histogram(record))["data"]["values"]) == 20_000
+    assert export.picture(complete(steps.open_histogram(run(10.0))), "svg").startswith(b"<svg")

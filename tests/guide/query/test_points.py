@@ -4,9 +4,16 @@ import statistics
 import pytest
 
 from steptime.core.errors import UnknownName
-from steptime.guide.query.runs import runs_view
 from steptime.guide.view.view import View
 from tests.guide.conftest import everything, run
+
+
+def runs_view(result, point):
+    """The view of the runs behind a point, as the page makes it from what the answer says of its series."""
+    view = result.view
+    own = {view.x: (point.x,), **({view.facet: (point.facet,)} if view.facet else {})}
+    filters = {**dict(result.selects[point.series]), **own}
+    return View(kind="runs", scaling=view.scaling, contended=view.contended, filters=tuple(sorted(filters.items())))
 
 
 def texts(answer):

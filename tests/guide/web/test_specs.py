@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from steptime.guide.charts import steps
-from steptime.guide.charts.theme import THEMES
+from steptime.guide.charts.spec_template import fill
+from steptime.guide.charts.theme import THEMES, theme_values
 from steptime.guide.query import warnings
 from steptime.guide.web import assets
 
@@ -151,14 +152,14 @@ def test_the_report_saves_pictures_without_a_server(report):
     assert picture.startswith("<svg") and "Throughput by model, per precision" in picture
 
 
-def test_the_steps_of_a_run_are_drawn_as_in_a_notebook(page, server, store):
+def test_the_steps_of_a_run_are_drawn_as_python_writes_them(page, server, store):
     record = next(r for r in store.read()[0] if r.status == "ok")
     page.emulate_media(color_scheme="light")
     page.goto(f"{server}/guide?view=run&run={record.id}")
     page.wait_for_selector("body[data-ready] .chart svg")
     found = [json.loads(text) for text in page.evaluate("drawn.slice(-2)")]
-    assert difference(json.loads(json.dumps(steps.steps_spec(record))), found[0], exact=True) == ""
-    assert difference(json.loads(json.dumps(steps.histogram_spec(record))), found[1], exact=True) == ""
+    expected = [fill(spec, theme_values("light")) for spec in (steps.open_steps(record), steps.open_histogram(record))]
+    assert difference(json.loads(json.dumps(expected)), found, exact=True) == ""
 
 
 def test_the_page_has_the_colours_of_its_charts():

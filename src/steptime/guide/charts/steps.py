@@ -12,26 +12,12 @@ from typing import Any
 from steptime.core.schema import Record
 from steptime.guide.charts.chart_template import frame, reference
 from steptime.guide.charts.spec_template import Spec, fill, slot, when
-from steptime.guide.charts.theme import format_bytes, theme_values
+from steptime.guide.charts.theme import format_bytes
 
 MOST_STEPS = 1500
 """more are thinned out: of every stretch the fastest and the slowest step are kept"""
 MOST_BINS = 40
 Values = dict[str, Any]
-
-
-def steps_spec(record: Record, theme: str = "light", **layout: Any) -> Spec:
-    """A record without steps has an empty chart."""
-    return _complete(open_steps(record), theme, 760, layout)
-
-
-def histogram_spec(record: Record, theme: str = "light", **layout: Any) -> Spec:
-    return _complete(open_histogram(record), theme, 360, layout)
-
-
-def _complete(spec: Spec, theme: str, width: int, layout: Values) -> Spec:
-    size = {"titled": True, "fitted": False, "width": width, "height": 220}
-    return fill(spec, {**theme_values(theme), **size, **layout})  # type: ignore[no-any-return]
 
 
 def open_steps(record: Record) -> Spec:

@@ -36,7 +36,9 @@ TELLING = ("model", "phase", "software", "precision", "replica_batch", "replicas
 WIDE = 4
 """ratios that are further apart than this are shown on a log axis, where half and double are equally far from 1"""
 TEXTS = {
-    "title": Text("Compared with {base}"),
+    "title": Text("{measure}: {others} against {base}"),
+    "other_runs": Text("{n} runs"),
+    "other_groups": Text("{n} groups"),
     "subtitle": Text("dots: ratio · lines: its 95% interval"),
     "x_title": Text("{measure} relative to {base}"),
     "more": Text("{name} has {figure}% more {measure} than {base}"),
@@ -158,12 +160,12 @@ def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Selec
     query = f"SELECT {columns} FROM runs WHERE {where} ORDER BY started DESC, id DESC LIMIT {MOST_RUNS}"
     group = Group(name)
     for row in snapshot.ask(query, select.parameters):
-        found = dict(zip((*names, "value", "low", "high"), row, strict=True))
-        group.statuses[found["status"]] += 1
-        if found["status"] == OK and found["value"]:
-            group.rows.append(found)
+        run = dict(zip((*names, "value", "low", "high"), row, strict=True))
+        group.statuses[run["status"]] += 1
+        if run["status"] == OK and run["value"]:
+            group.rows.append(run)
         else:
-            group.failed.append(found)
+            group.failed.append(run)
     return group
 
 
@@ -186,13 +188,13 @@ def _side(group: Group) -> Side:
     if not group.rows:
         status = max(group.statuses, key=lambda s: group.statuses[s], default=NOT_RUN)
         return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == OK else status)
-    found = comparison.interval(_estimate(group.rows))
+    interval = comparison.interval(_estimate(group.rows))
     one = group.configurations == 1
     return Side(
         group.name,
-        found.value,
-        found.low if one else None,
-        found.high if one else None,
+        interval.value,
+        interval.low if one else None,
+        interval.high if one else None,
         len(group.rows),
         group.configurations,
         ids,
@@ -204,11 +206,11 @@ def _difference(first: Group, other: Group, of: Measure, margin: float) -> Diffe
     if not pairs:
         words = TEXTS["nothing_shared" if first.rows and other.rows else "no_figure"](name=other.name)
         return Difference(other.name, None, None, None, "no figure", words, "")
-    found = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
-    judged = comparison.verdict(found, margin)
-    judged = WORDS.get((judged, of.better), judged)
+    ratio = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
+    verdict = comparison.verdict(ratio, margin)
+    verdict = WORDS.get((verdict, of.better), verdict)
     return Difference(
-        other.name, found.value, found.low, found.high, judged, _words(other, first, found, judged, of), _basis(pairs)
+        other.name, ratio.value, ratio.low, ratio.high, verdict, _words(other, first, ratio, verdict, of), _basis(pairs)
     )
 
 
@@ -232,20 +234,20 @@ def _apart(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]], name:
 
 
 def _by(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        found[tuple(row[name] for name in names)].append(row)
-    return found
+        groups[tuple(row[name] for name in names)].append(row)
+    return groups
 
 
-def _words(other: Group, first: Group, found: comparison.Ratio, judged: str, of: Measure) -> str:
-    change = 100 * (found.value - 1)
-    text = "times" if found.value >= 2 else "more" if change >= 0 else "less"
-    figure = f"{found.value:.3g}" if text == "times" else f"{abs(change):.2g}"
+def _words(other: Group, first: Group, ratio: comparison.Ratio, verdict: str, of: Measure) -> str:
+    change = 100 * (ratio.value - 1)
+    text = "times" if ratio.value >= 2 else "more" if change >= 0 else "less"
+    figure = f"{ratio.value:.3g}" if text == "times" else f"{abs(change):.2g}"
     difference = TEXTS[text](name=other.name, figure=figure, measure=of.label, base=first.name)
-    if found.low is None or found.high is None:
-        return TEXTS["no_interval"](verdict=judged, difference=difference)
-    return TEXTS["interval"](verdict=judged, difference=difference, low=f"{found.low:.4g}", high=f"{found.high:.4g}")
+    if ratio.low is None or ratio.high is None:
+        return TEXTS["no_interval"](verdict=verdict, difference=difference)
+    return TEXTS["interval"](verdict=verdict, difference=difference, low=f"{ratio.low:.4g}", high=f"{ratio.high:.4g}")
 
 
 def _basis(pairs: Sequence[tuple[list[Any], list[Any]]]) -> str:
@@ -272,7 +274,10 @@ class CompareKind(Kind[Comparison]):
         return compare(guide, view)
 
     def title(self, answer: Comparison) -> str:
-        return TEXTS["title"](base=answer.sides[0].name)
+        label, (base, *others) = measure(answer.view.y).label, answer.sides
+        many = TEXTS["other_runs" if answer.view.runs else "other_groups"](n=len(others))
+        name = others[0].name if len(others) == 1 else many
+        return TEXTS["title"](measure=f"{label[0].upper()}{label[1:]}", others=name, base=base.name)
 
     def subtitle(self, answer: Comparison) -> str:
         return TEXTS["subtitle"]()

@@ -61,9 +61,9 @@ def coverage(snapshot: Snapshot, view: View) -> Coverage:
     table, count = ("runs", "count(*)") if names & set(RUN_COLUMNS) else ("rollup", "sum(n)")
     texts = ", ".join(select.text(name) for name in shown)
     where = select.where(view.filters)
-    found = snapshot.ask(f"SELECT {texts}, status, {count} FROM {table} WHERE {where} GROUP BY ALL", select.parameters)
+    counted = snapshot.ask(f"SELECT {texts}, status, {count} FROM {table} WHERE {where} GROUP BY ALL", select.parameters)
     cells: dict[tuple[tuple[str, ...], str], dict[str, int]] = defaultdict(dict)
-    for x, *row, status, runs in found:
+    for x, *row, status, runs in counted:
         if not view.range or matches(dimension(view.x), x, view.range):
             cells[tuple(row), x][status] = int(runs)
     xs = in_order(dimension(view.x), {x for _, x in cells})[:MOST]
@@ -86,7 +86,10 @@ def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
 
 
 class CoverageKind(Kind[Coverage]):
-    texts = {"title": Text("Coverage"), "subtitle": Text("{ok} of {total} combinations are measured · figures: runs")}
+    texts = {
+        "title": Text("Coverage: {rows} × {x}"),
+        "subtitle": Text("{ok} of {total} combinations are measured · figures: runs"),
+    }
     parameters = ("x", "group", "scaling", "range")
     columns = ("row", "x", "status", "runs")
 
@@ -94,7 +97,8 @@ class CoverageKind(Kind[Coverage]):
         return coverage(guide.snapshot, view)
 
     def title(self, answer: Coverage) -> str:
-        return self.texts["title"]()
+        rows = " / ".join(dimension(name).label for name in answer.of)
+        return self.texts["title"](rows=rows, x=dimension(answer.view.x).label)
 
     def subtitle(self, answer: Coverage) -> str:
         return self.texts["subtitle"](ok=answer.counts.get("ok", 0), total=len(answer.cells))

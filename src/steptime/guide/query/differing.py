@@ -35,28 +35,28 @@ class Differing:
 
 def between_records(records: Sequence[Record]) -> list[Differing]:
     """Field by field; long lists (CPU flags) by what one has and the others have not."""
-    found = []
+    differing = []
     for section, part in SECTIONS:
         flat = [_flat(getattr(record, part), part) for record in records]
         for name in dict.fromkeys(key for one in flat for key in one):
             values = [one.get(name) for one in flat]
             if name not in NOISE and any(value != values[0] for value in values):
                 shown = _shown_lists(values) if any(isinstance(v, list) for v in values) else [_text(v) for v in values]
-                found.append(Differing(section, name.partition(".")[2], tuple(shown)))
+                differing.append(Differing(section, name.partition(".")[2], tuple(shown)))
     verdicts = tuple(r.contention.verdict if r.contention else ABSENT for r in records)
     if len(set(verdicts)) > 1:
-        found.append(Differing("measurement", "verdict", verdicts))
-    return found
+        differing.append(Differing("measurement", "verdict", verdicts))
+    return differing
 
 
 def between_groups(groups: Sequence[Sequence[dict[str, Any]]]) -> list[Differing]:
     """Dimensions whose values are not the same on all sides."""
-    found = []
+    differing = []
     for name in CONFIGURING:
         values = [sorted({_text(row[name]) for row in group}) for group in groups]
         if any(v != values[0] for v in values):
-            found.append(Differing(GROUP_SECTIONS.get(name, "configuration"), name, tuple(_few(v) for v in values)))
-    return found
+            differing.append(Differing(GROUP_SECTIONS.get(name, "configuration"), name, tuple(_few(v) for v in values)))
+    return differing
 
 
 def _flat(value: Any, path: str) -> dict[str, Any]:
@@ -68,12 +68,12 @@ def _flat(value: Any, path: str) -> dict[str, Any]:
         return {}
     else:
         return {path: value}
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for key, inner in parts.items():
         if isinstance(inner, list) and inner and dataclasses.is_dataclass(inner[0]):
             inner = [str(getattr(item, "name", item)) for item in inner]
-        found.update(_flat(inner, f"{path}.{key}"))
-    return found
+        leaves.update(_flat(inner, f"{path}.{key}"))
+    return leaves
 
 
 def _shown_lists(values: Sequence[Any]) -> list[str]:

@@ -164,7 +164,7 @@ def _ordered_xs(view: View, xs: set[str]) -> tuple[str, ...]:
 
 
 def _ordered_series(view: View, gathered: Gathered) -> list[str]:
-    """Named series as they were given; within each, groups in the order of their dimensions."""
+    """Named series in the order of the address; within each, groups in the order of their dimensions."""
     orders = [in_order(dimension(d), {dict(f)[d][0] for f in gathered.filters.values()}) for d in view.group]
 
     def place(series: str) -> tuple[int, ...]:

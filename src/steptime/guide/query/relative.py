@@ -60,11 +60,11 @@ def relative(result: Result) -> Result:
 
 def _means(points: list[Point], bases: dict[tuple[str, str], Point], result: Result) -> tuple[Mean, ...]:
     """Of each series, over the values of x at which it and the baseline have figures."""
-    found = []
+    means = []
     for facet in result.facets:
         of = sum(f == facet for f, _ in bases)
         for series in result.series:
             logs = [math.log(p.value) for p in points if p.facet == facet and p.series == series and p.value]
             if logs:
-                found.append(Mean(series, facet, math.exp(math.fsum(logs) / len(logs)), len(logs), of))
-    return tuple(found)
+                means.append(Mean(series, facet, math.exp(math.fsum(logs) / len(logs)), len(logs), of))
+    return tuple(means)

@@ -7,7 +7,7 @@ from typing import Any
 from steptime.core.errors import UnknownRun
 from steptime.core.schema import Record
 from steptime.guide.query.filter_sql import Select, intersection
-from steptime.guide.query.results import Point, Result, RunList
+from steptime.guide.query.results import RunList
 from steptime.guide.view.view import View
 from steptime.store.columns import NAMES
 from steptime.store.files import Store
@@ -15,14 +15,6 @@ from steptime.store.lookup import read_at
 from steptime.store.snapshot import Snapshot
 
 MOST_RUNS = 1000
-
-
-def runs_view(result: Result, point: Point) -> View:
-    """The view of the runs behind a point."""
-    view = result.view
-    own = [(view.x, (point.x,))] + ([(view.facet, (point.facet,))] if view.facet else [])
-    filters = {**dict(result.selects[point.series]), **dict(own)}
-    return View(kind="runs", scaling=view.scaling, contended=view.contended, filters=tuple(sorted(filters.items())))
 
 
 def runs(snapshot: Snapshot, view: View, limit: int = 100, offset: int = 0) -> RunList:

@@ -35,7 +35,7 @@ MOST_STEPS = 200
 """steps of a run that are kept for its chart"""
 
 LOG_CHARACTERS, LOGS_CHARACTERS = 4000, 400_000
-"""of what one failed run printed, and of all of them together"""
+"""of the log of one failed run, and of all of them together"""
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -68,7 +68,7 @@ def report(guide: Guide, title: str, filters: Filters = (), details: int = 0) ->
     newest = sorted(zip(columns["started"], columns["id"], columns["status"], strict=True), key=str, reverse=True)
     failed = [name for _, name, status in newest if status != OK][:details]
     whole = dict.fromkeys([*(name for _, name, _ in newest[:details]), *failed])
-    told = {
+    content = {
         "title": title,
         "written": f"{datetime.now(UTC):%Y-%m-%d}",
         "columns": {name: coded(values) for name, values in columns.items()},
@@ -81,7 +81,7 @@ def report(guide: Guide, title: str, filters: Filters = (), details: int = 0) ->
         title=html.escape(title),
         style=style,
         vega=_base64(vega.bundle()),
-        runs=_base64(gzip.compress(json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), 9)),
+        runs=_base64(gzip.compress(json.dumps(content, separators=(",", ":"), allow_nan=False).encode(), 9)),
         script=script,
         notices=assets.text("NOTICES.txt").replace("--", "- "),
     )
@@ -113,25 +113,26 @@ def _texts(columns: dict[str, list[Any]], name: str) -> list[str]:
 
 
 def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Whole records of some runs, with their steps thinned out and rounded, and what those that failed printed last. What
-    cannot be read any more is left out."""
-    found = []
-    room = LOGS_CHARACTERS
+    """Complete records of some runs, with their steps thinned out and rounded, and the end of the log of those that failed.
+    Records that can no longer be read are left out."""
+    details = []
+    left = LOGS_CHARACTERS
     for name in names:
         try:
             record = guide.record(name)
         except SteptimeError:
             continue
-        told = without_steps(record)
-        told["failure"] = {**told["failure"], "log_tail": told["failure"]["log_tail"][-2000:]} if told.get("failure") else None
-        if told.get("machine"):
-            told["machine"] = {**told["machine"], "cpu_flags": []}
+        fields = without_steps(record)
+        if fields.get("failure"):
+            fields["failure"] = {**fields["failure"], "log_tail": fields["failure"]["log_tail"][-2000:]}
+        if fields.get("machine"):
+            fields["machine"] = {**fields["machine"], "cpu_flags": []}
         command = repeat_command(record) if record.origin == "steptime" else ""
-        of_steps = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
-        log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:room] if record.status != OK else ""
-        room -= len(log)
-        found.append({"record": told, "command": command, "charts": of_steps if record.steps else None, "log": log})
-    return found
+        charts = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
+        log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:left] if record.status != OK else ""
+        left -= len(log)
+        details.append({"record": fields, "command": command, "charts": charts if record.steps else None, "log": log})
+    return details
 
 
 def policy(style: str, *scripts: str) -> str:

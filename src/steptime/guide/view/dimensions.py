@@ -1,4 +1,4 @@
-"""What may be asked of results: dimensions (what was varied) and measures (what was found).
+"""What may be asked of results: dimensions (what was varied) and measures (what was measured).
 
 The columns of a record (store/columns.py), with these additions: `batch` is the replica batch under weak scaling and the
 effective batch under strong scaling; `data_type` is data and where it lies; `date` is the day a run started;

@@ -87,16 +87,16 @@ def value_text(values: Iterable[str]) -> str:
 
 def checked(of: Dimension, values: Iterable[str]) -> tuple[str, ...]:
     """Values as a filter may have them, or one line that says what would be valid."""
-    found = tuple(dict.fromkeys(values))
-    if len(found) > MOST_VALUES:
-        raise UsageError(f"{of.name}: at most {MOST_VALUES} values; got {len(found)}")
-    for value in found:
+    distinct = tuple(dict.fromkeys(values))
+    if len(distinct) > MOST_VALUES:
+        raise UsageError(f"{of.name}: at most {MOST_VALUES} values; got {len(distinct)}")
+    for value in distinct:
         if len(value) > LONGEST_VALUE or "\x00" in value:
             raise UsageError(f"{of.name}: a value is longer than {LONGEST_VALUE} characters, or holds a null character")
         if of.kind != "text":
             for end in ends(of, value) or (value,):
                 _check_end(of, end, value)
-    return found
+    return distinct
 
 
 def _check_end(of: Dimension, end: str, value: str) -> None:
@@ -122,10 +122,10 @@ def filter_of(text: str) -> tuple[str, tuple[str, ...]]:
 
 def canonical(pairs: Iterable[tuple[str, Iterable[str]]]) -> Filters:
     """Sorted; a dimension that is named twice has the values of both."""
-    found: dict[str, set[str]] = {}
+    merged: dict[str, set[str]] = {}
     for key, values in pairs:
-        found.setdefault(key, set()).update(checked(dimension(key), values))
-    return tuple((key, tuple(sorted(found[key]))) for key in sorted(found))
+        merged.setdefault(key, set()).update(checked(dimension(key), values))
+    return tuple((key, tuple(sorted(merged[key]))) for key in sorted(merged))
 
 
 def filters_text(filters: Filters) -> str:

@@ -8,7 +8,7 @@ Parameters of the query string:
     view       the kind of view: chart, scaling, coverage, ..., one file each in guide/kinds
     x, y       a dimension, a measure
     group      one to three dimensions, whose values make the series
-    series     a named series with filters of its own, `NAME: model=a,b; precision=fp16`; may be given many times
+    series     a named series with filters of its own, `NAME: model=a,b; precision=fp16`; may be repeated
     facet      a dimension: one small chart for each value
     agg        best | min | max | mean | median
     scaling    weak | strong: whether `batch` is the replica batch or the effective batch
@@ -83,14 +83,14 @@ class View:
 
     @staticmethod
     def parse(query: str) -> View:
-        """From a query string; what is wrong with it is told in one line (UsageError)."""
+        """From a query string; a UsageError says in one line what is wrong with it."""
         if len(query) > LONGEST_QUERY:
             raise UsageError(f"an address of more than {LONGEST_QUERY} characters is not a view")
         try:
-            found = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=200, errors="strict")
+            parameters = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=200, errors="strict")
         except (ValueError, UnicodeDecodeError) as problem:
             raise UsageError(f"not a query string: {problem}") from None
-        return from_pairs(found)
+        return from_pairs(parameters)
 
     @staticmethod
     def of(
@@ -137,7 +137,7 @@ _TEXTS = ("kind", "x", "y", "facet", "agg", "scaling", "log", "baseline")
 def pairs(view: View) -> list[tuple[str, str]]:
     """Parameters and their text in canonical order; what has its default value is left out."""
     plain = View()
-    found = [
+    parameters = [
         (key, text)
         for key, text, default in (
             ("view", view.kind, plain.kind),
@@ -154,24 +154,24 @@ def pairs(view: View) -> list[tuple[str, str]]:
         )
         if text != default
     ]
-    found += [("series", series.text()) for series in view.series]
-    found += [(key, notation.value_text(values)) for key, values in view.filters]
-    return found + ([("run", notation.value_text(view.runs))] if view.runs else [])
+    parameters += [("series", series.text()) for series in view.series]
+    parameters += [(key, notation.value_text(values)) for key, values in view.filters]
+    return parameters + ([("run", notation.value_text(view.runs))] if view.runs else [])
 
 
-def from_pairs(found: Iterable[tuple[str, str]]) -> View:
+def from_pairs(parameters: Iterable[tuple[str, str]]) -> View:
     """The inverse of `pairs`, in any order; filters and series may be repeated, other parameters may not."""
     once: dict[str, str] = {}
     series: list[Series] = []
     filters: list[tuple[str, tuple[str, ...]]] = []
-    for key, text in found:
+    for key, text in parameters:
         if key == "series":
             series.append(Series.parse(text))
         elif key in PARAMETERS:
             if key in once:
                 raise UsageError(f"'{key}' is given twice")
             once[key] = text
-        elif key not in PARAMETERS and _is_dimension(key):
+        elif _is_dimension(key):
             filters.append((key, notation.values_of(text)))
     if once.get("contended", "") not in ("", "0", "1"):
         raise UsageError(f"contended is 0 or 1; got '{once['contended']}'")

@@ -26,7 +26,7 @@ export const compareKind = {
   page: comparePage,
   fetch: fetchComparison,
   answer: ({ rows }, view) => compareSides(rows, view),
-  title: ({ sides }) => sayText(COMPARE.title, { base: sides[0].name }),
+  title: comparisonTitle,
   subtitle: () => sayText(COMPARE.subtitle),
   values: compareValues,
   size: () => ({ width: 460 }),
@@ -57,10 +57,10 @@ function comparePage(app) {
     ready() {
       replace(narrowed, app.view.runs.length ? null : chips(app));
     },
-    async show({ answer: comparison, rows }) {
+    async show({ answer: comparison, title, rows }) {
       if (!comparison) return replace(stage, invitation(app));
       named = new Map((rows ?? []).map((/** @type {Row} */ row) => [row.id, row]));
-      return replace(stage, body(app, comparison));
+      return replace(stage, body(app, comparison, title));
     },
     fail: (error) =>
       replace(
@@ -101,8 +101,8 @@ function invitation(app) {
   );
 }
 
-/** @type {(app: App, c: Comparison) => any[]} */
-function body(app, c) {
+/** @type {(app: App, c: Comparison, title: string) => any[]} */
+function body(app, c, title) {
   const measure = measureNamed(app.view.y);
   const [least, most] = [
     Math.min(0.95, ...c.differences.map((d) => d.low ?? d.ratio ?? 1)),
@@ -111,8 +111,6 @@ function body(app, c) {
   const [low, high] = [least - 0.06 * (most - least), most + 0.06 * (most - least)];
   const sections = ["configuration", "software", "hardware", "measurement"];
   const differing = [...c.differing].sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section));
-  const [base, ...rest] = c.sides;
-  const others = rest.length === 1 ? sideName(app, rest[0]) : count(rest.length, app.view.runs.length ? "run" : "group");
   return [
     h(
       "section",
@@ -123,7 +121,7 @@ function body(app, c) {
         h(
           "div",
           null,
-          h("h1", null, sentence(`${measure.label}: ${others} against ${sideName(app, base)}`)),
+          h("h1", null, withNames(app, title)),
           h("p", null, `${measure.better} is better · ratios with 95% intervals`),
         ),
       ),
@@ -285,9 +283,10 @@ const withoutVerdict = ({ words, verdict }) => (words.startsWith(`${verdict}: `)
 
 // The sentence without the verdict, which is a badge already, and with names in place of ids.
 /** @type {(app: App, d: Difference) => string} */
-function plainWords(app, d) {
-  return [...named.keys()].reduce((text, id) => text.replaceAll(id, nameOf(app, id)), withoutVerdict(d));
-}
+const plainWords = (app, d) => withNames(app, withoutVerdict(d));
+
+/** @type {(app: App, text: string) => string} */
+const withNames = (app, text) => [...named.keys()].reduce((words, id) => words.replaceAll(id, nameOf(app, id)), text);
 
 // The interval of the ratio on a line, with 1 marked.
 /** @type {(d: Difference, low: number, high: number) => any} */
@@ -343,4 +342,11 @@ function compareValues(comparison) {
     heading: compareKind.title(comparison),
     subtitle: [compareKind.subtitle(comparison)],
   };
+}
+
+/** @type {(comparison: Comparison) => string} */
+function comparisonTitle({ view, sides: [base, ...others] }) {
+  const many = sayText(view.runs.length ? COMPARE.other_runs : COMPARE.other_groups, { n: others.length });
+  const name = others.length === 1 ? others[0].name : many;
+  return sayText(COMPARE.title, { measure: sentence(measureNamed(view.y).label), others: name, base: base.name });
 }

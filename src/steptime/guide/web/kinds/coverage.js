@@ -5,7 +5,7 @@ import { empty, firstSteps, problem } from "../chart.js";
 import { byPlaces, dimensionNamed, inOrder, labelOf } from "../dimensions.js";
 import { h, replace } from "../dom.js";
 import { FACTS } from "../facts.js";
-import { count, sentence, statusWords } from "../format.js";
+import { statusWords } from "../format.js";
 import { mostTelling } from "../query.js";
 import { groupRows } from "../reduce.js";
 import { accepts, passes, valueOf } from "../rows.js";
@@ -20,7 +20,7 @@ export const coverageKind = {
   tab: { label: "Coverage", place: 3 },
   page: coveragePage,
   answer: ({ rows }, view) => coverRows(rows, view),
-  title: () => sayText(COVERAGE.title),
+  title: ({ of, view }) => sayText(COVERAGE.title, { rows: of.map(labelOf).join(" / "), x: labelOf(view.x) }),
   subtitle: ({ cells, counts }) => sayText(COVERAGE.subtitle, { ok: counts.ok ?? 0, total: cells.length }),
   values: coverageValues,
   size: () => ({}),
@@ -65,33 +65,22 @@ function coveragePage(app) {
       replace(narrowed, chips(app));
       stage.classList.add("busy");
     },
-    async show({ answer: coverage }) {
+    async show({ answer: coverage, title, subtitle }) {
       stage.classList.remove("busy");
-      replace(stage, app.meta.runs ? matrix(app, coverage) : firstSteps(app));
+      replace(stage, app.meta.runs ? matrix(app, coverage, title, subtitle) : firstSteps(app));
     },
     fail: (error) => replace(stage, problem(error)),
     redraw() {},
   };
 }
 
-/** @type {(app: App, coverage: Coverage) => any} */
-function matrix(app, coverage) {
+/** @type {(app: App, coverage: Coverage, title: string, subtitle: string) => any} */
+function matrix(app, coverage, title, subtitle) {
   if (!coverage.cells.length) return empty("No runs match", "Remove a filter to see what there is.");
   const cells = new Map(coverage.cells.map((c) => [JSON.stringify([c.row, c.x]), c]));
   const most = Math.max(1, ...coverage.cells.map((c) => c.statuses.ok ?? 0));
-  const done = coverage.cells.filter((c) => (c.statuses.ok ?? 0) > 0).length;
   return [
-    h(
-      "header",
-      null,
-      h(
-        "div",
-        null,
-        h("h1", null, sentence(`${coverage.of.map((o) => labelOf(o)).join(" / ")} × ${labelOf(app.view.x)}`)),
-        h("p", null, `${done} of ${count(coverage.cells.length, "combination")} measured${summary(coverage)}`),
-      ),
-      key(),
-    ),
+    h("header", null, h("div", null, h("h1", null, title), h("p", null, subtitle + summary(coverage))), key()),
     h(
       "div",
       { class: "body table-wrap" },
