@@ -22,7 +22,7 @@ from verbs_scale import sweeps_100000, verbs_100000
 from steptime.core.backends.base import find
 from steptime.core.errors import SetupError
 from steptime.core.schema import PHASES, Case
-from steptime.core.stats.student import quantile
+from steptime.core.stats.interval import quantile
 from steptime.environments.choose import interpreter
 
 HERE = Path(__file__).parent

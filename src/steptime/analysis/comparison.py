@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from steptime.core.stats.interval import LEVEL
-from steptime.core.stats.student import quantile
+from steptime.core.stats.interval import LEVEL, quantile
 
 MARGIN = 0.02
 """differences within this are of no consequence: `same`"""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, SETTINGS, VERDICTS, Case, Phase, Record
@@ -91,9 +91,14 @@ class Column:
         return value if value is None or self.scale == 1.0 else value * self.scale
 
 
+@cache
+def _names_in(path: str) -> list[str]:
+    return path.split(".")
+
+
 def field_at(record: Any, path: str) -> Any:
     """The field at the end of a path; None where a part on the way is missing."""
-    for name in path.split("."):
+    for name in _names_in(path):
         if record is None:
             return None
         record = getattr(record, name)

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from steptime.core.stats.student import quantile
+from steptime.core.stats.interval import quantile
 
 # From printed tables of Student's t, two-sided 95% and 99%.
 TABLE = [

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from steptime.core.schema import FAILURES, OK
-from steptime.core.stats.student import quantile
+from steptime.core.stats.interval import quantile
 from steptime.guide.query import measure_sql
 from steptime.guide.query.filter_sql import Select, intersection, matches
 from steptime.guide.query.measure_sql import MeasureSql
