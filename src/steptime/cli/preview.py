@@ -11,9 +11,8 @@ from steptime.cli.printing import table
 from steptime.core.errors import Unsupported
 from steptime.core.machine.describe import describe
 from steptime.core.schema import Case
-from steptime.plan.case_builder import SCALARS
 from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS, Estimator
-from steptime.plan.expand import Expansion
+from steptime.plan.expand import SCALARS, Expansion
 from steptime.schedulers.request import Request, chunks, request_of, request_words
 from steptime.schedulers.site import Site
 from steptime.store.files import Store

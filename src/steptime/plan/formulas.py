@@ -62,7 +62,7 @@ class Derived(CachedFormula):
         self._key = key
 
     def _evaluate(self, inputs: dict[str, Any]) -> Value:
-        """Whole where the key takes whole numbers. Conditions may exclude what is not whole; else case_builder.py refuses it."""
+        """Whole where the key takes whole numbers. Conditions may exclude what is not whole; else CaseBuilder refuses it."""
         value = super()._evaluate(inputs)
         field = FIELDS.get(self._key)
         if field and field.kind is int and isinstance(value, float) and value.is_integer():

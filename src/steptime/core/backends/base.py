@@ -16,13 +16,13 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
-from steptime.core.backends.cpu import thread_variables
 from steptime.core.errors import OptionError, UnknownName, Unsupported
 from steptime.core.models.graph import Graph
 from steptime.core.schema import Case, Option, Phase, Precision, Verdict
 
 Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Backend:
 
     def environment(self, case: Case) -> dict[str, str]:
         """Variables to set before the framework is imported."""
-        return thread_variables(case.threads)
+        return {name: str(case.threads) for name in THREAD_VARIABLES}
 
     def preload(self) -> None:
         """Imports what every case needs and nothing more, in a process that will fork: no threads, no devices."""

@@ -9,11 +9,6 @@ ONEDNN_CAPS: tuple[dict[str, str], ...] = tuple({"ONEDNN_MAX_CPU_ISA": name} for
 """variables that keep oneDNN from newer instructions, the mildest first"""
 
 
-def thread_variables(threads: int) -> dict[str, str]:
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-    return {name: str(threads) for name in names}
-
-
 def tensorflow_variables(threads: int) -> dict[str, str]:
     return {"TF_NUM_INTRAOP_THREADS": str(threads), "TF_NUM_INTEROP_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
