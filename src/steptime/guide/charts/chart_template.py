@@ -7,6 +7,7 @@ chart (slanted labels, room for figures above bars) is decided by Vega when it d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from steptime.guide.charts.spec_template import Spec, slot, unless, when
@@ -23,6 +24,8 @@ TOOLTIP = [
     {"field": "runs", "title": "runs", "type": "quantitative"}, {"field": "mixes", "title": "mixes", "type": "nominal"},
     {"field": "status", "title": "status", "type": "nominal"},
 ]  # fmt: skip
+LONGEST_NAME = 37
+"""letters of a name in the legend; more are cut off"""
 
 
 def template() -> Spec:
@@ -153,3 +156,8 @@ def _status_marks(base: Spec) -> Spec:
 
 def _status_colour() -> Spec:
     return {"condition": {"test": f"datum.status === '{NOT_RUN}'", "value": slot("quiet")}, "value": slot("bad")}
+
+
+def legend_columns(width: int, names: Sequence[str]) -> int:
+    """How many names of the legend fit side by side."""
+    return max(1, width // (7 * min(max([4, *map(len, names)]), LONGEST_NAME) + 34))

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.core.schema import OK
-from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, frame, reference, series_colour
-from steptime.guide.charts.chart_values import legend_columns
+from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, frame, legend_columns, reference, series_colour
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import SHAPES, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind
 from steptime.guide.query import measure_sql
 from steptime.guide.query.filter_sql import Select, intersection
-from steptime.guide.query.points import UNKNOWN, main_status
-from steptime.guide.query.relative import ratio
+from steptime.guide.query.points import UNKNOWN, main_status, ratio
 from steptime.guide.query.results import Point, plain
 from steptime.guide.query.warning_codes import ChartWarning, WarningCode, warning
 from steptime.guide.view.dimensions import dimension, in_order

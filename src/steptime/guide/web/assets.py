@@ -18,10 +18,10 @@ from importlib import resources
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from steptime.guide.charts import chart_values as charts
 from steptime.guide.charts import steps
+from steptime.guide.charts.chart_template import LONGEST_NAME
 from steptime.guide.charts.theme import THEMES, theme_values
-from steptime.guide.kinds import compare
+from steptime.guide.kinds import chart, compare
 from steptime.guide.kinds.base import kind, names
 from steptime.guide.query import warnings
 from steptime.guide.web import vega
@@ -57,13 +57,13 @@ def templates() -> dict[str, Any]:
         "steps": steps.steps_template(),
         "histogram": steps.histogram_template(),
         "limits": {
-            "bars": charts.MOST_BARS,
-            "words": charts.MOST_WORDS,
-            "ticks": charts.MOST_TICKS,
-            "room": charts.LABEL_ROOM,
-            "letter": charts.LETTER,
-            "line": charts.LINE_ROOM,
-            "name": charts.LONGEST_NAME,
+            "bars": chart.MOST_BARS,
+            "words": chart.MOST_WORDS,
+            "ticks": chart.MOST_TICKS,
+            "room": chart.LABEL_ROOM,
+            "letter": chart.LETTER,
+            "line": chart.LINE_ROOM,
+            "name": LONGEST_NAME,
             "names": warnings.MOST_NAMES,
             "wide": compare.WIDE,
         },

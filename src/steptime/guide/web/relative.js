@@ -1,4 +1,4 @@
-// Baseline-relative mode: every value as a multiple of the baseline's, and geometric means; as guide/query/relative.py.
+// Baseline-relative mode: every value as a multiple of the baseline's, and geometric means; as guide/query/points.py.
 
 import { warning } from "./texts.js";
 

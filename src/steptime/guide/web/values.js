@@ -1,4 +1,4 @@
-// What an answer puts into the explorer's chart, in the single-file report; the same as guide/charts/chart_values.py, which
+// What an answer puts into the explorer's chart, in the single-file report; the same as guide/kinds/chart.py, which
 // does this on the server.
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";

@@ -1,4 +1,4 @@
-// What a chart is called and what its figures are; the same as in guide/charts/chart_values.py.
+// What a chart is called and what its figures are; the same as in guide/kinds/chart.py.
 
 import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";

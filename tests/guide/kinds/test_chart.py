@@ -6,10 +6,10 @@ import pytest
 
 from steptime.core.errors import UnknownName
 from steptime.core.schema import Steps
-from steptime.guide.charts import chart_values as charts
 from steptime.guide.charts import steps
 from steptime.guide.charts.spec_template import fill
 from steptime.guide.charts.theme import theme_values
+from steptime.guide.kinds import chart
 from steptime.guide.kinds.base import kind_of
 from steptime.guide.query.results import plain
 from steptime.guide.sharing import export
@@ -58,14 +58,14 @@ def test_of_a_great_many_names_those_with_most_runs_are_drawn_and_it_is_said(gui
     failed = [run(None, "crash", model="a failure") for _ in range(9)]
     guide = guide_of(*once, *often, *failed)
     found = guide.answer(View.parse(""))
-    shown = charts.values(found)["xs"]
+    shown = chart.values(found)["xs"]
     assert len(shown) == 40 and shown[-1] == "resnet50" and "alexnet" in shown and "a failure" not in shown
-    assert {row["x"] for row in charts.rows(found)} == set(shown)
+    assert {row["x"] for row in chart.rows(found)} == set(shown)
     assert "40 of 63 models are drawn, those with the most runs; filter to choose, the table has all" in map(str, found.warnings)
     assert len(found.points) == 63
     names = ",".join(f"kernel {number:03}" for number in range(50))
     chosen = guide.answer(View.parse(f"range={names}"))
-    assert len(charts.values(chosen)["xs"]) == 50 and not any(w.code == "names_cut" for w in chosen.warnings)
+    assert len(chart.values(chosen)["xs"]) == 50 and not any(w.code == "names_cut" for w in chosen.warnings)
 
 
 def spec_of(guide, query):
@@ -81,7 +81,7 @@ def test_what_has_no_figure_is_written_in_words_and_not_drawn_as_zero(guide):
     query = "group=precision&framework=PyTorch"
     text = drawn_text(guide, query)
     assert "out of memory" in text and "not run" in text
-    rows = charts.rows(guide.answer(View.parse(query)))
+    rows = chart.rows(guide.answer(View.parse(query)))
     assert all(row["value"] is None for row in rows if row["status"] != "ok")
 
 
