@@ -70,6 +70,12 @@ export function icon(name) {
   return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
 
+/**
+ * The top of a card: its heading, and a line of text below.
+ * @param {HTMLElement} heading @param {string} text
+ */
+export const cardHeader = (heading, text) => h("header", null, h("div", null, heading, h("p", null, text)));
+
 // What went wrong, where something small was expected; a whole card has `problem` of chart.js.
 /** @type {(error: any) => HTMLElement} */
 export const failure = (error) => h("p", { class: "note fail" }, icon("fail"), error.message);

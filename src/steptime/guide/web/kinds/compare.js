@@ -3,7 +3,7 @@
 import { chips, seriesDialog } from "../ask.js";
 import { empty, problem } from "../chart.js";
 import { compareSides } from "../comparing.js";
-import { h, icon, replace, svg } from "../dom.js";
+import { cardHeader, h, icon, replace, svg } from "../dom.js";
 import { measureNamed } from "../dimensions.js";
 import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords, when, withUnit } from "../format.js";
@@ -115,16 +115,7 @@ function body(app, c, title) {
     h(
       "section",
       { class: "card" },
-      h(
-        "header",
-        null,
-        h(
-          "div",
-          null,
-          h("h1", null, withNames(app, title)),
-          h("p", null, `${measure.better} is better · ratios with 95% intervals`),
-        ),
-      ),
+      cardHeader(h("h1", null, withNames(app, title)), `${measure.better} is better · ratios with 95% intervals`),
       h(
         "div",
         { class: "body table-wrap" },
@@ -166,16 +157,7 @@ function body(app, c, title) {
     h(
       "section",
       { class: "card" },
-      h(
-        "header",
-        null,
-        h(
-          "div",
-          null,
-          h("h2", null, "What differs"),
-          h("p", null, c.differing.length ? "everything else is the same" : "nothing that was recorded"),
-        ),
-      ),
+      cardHeader(h("h2", null, "What differs"), c.differing.length ? "everything else is the same" : "nothing that was recorded"),
       c.differing.length > 0 &&
         h(
           "div",

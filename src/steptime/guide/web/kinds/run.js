@@ -1,7 +1,7 @@
 // One run: its figures, every step with the warm-up marked, what it ran on, how to repeat it, what it printed.
 
 import { chartSkeleton, drawChart, problem } from "../chart.js";
-import { h, icon, replace } from "../dom.js";
+import { cardHeader, h, icon, replace } from "../dom.js";
 import { verdictTag } from "../drill.js";
 import { bytes, count, figure, seconds, statusWords, when } from "../format.js";
 import { copy } from "../overlay.js";
@@ -145,18 +145,8 @@ async function drawRun(app, run, stage) {
       h(
         "div",
         { class: "split" },
-        h(
-          "section",
-          { class: "card" },
-          h("header", null, h("div", null, h("h2", null, "Every step"), h("p", null, stepWords(record)))),
-          steps,
-        ),
-        h(
-          "section",
-          { class: "card" },
-          h("header", null, h("div", null, h("h2", null, "Spread of the steady steps"), h("p", null, "ms per step"))),
-          histogram,
-        ),
+        h("section", { class: "card" }, cardHeader(h("h2", null, "Every step"), stepWords(record)), steps),
+        h("section", { class: "card" }, cardHeader(h("h2", null, "Spread of the steady steps"), "ms per step"), histogram),
       ),
     run.command &&
       h(
@@ -195,15 +185,9 @@ async function drawRun(app, run, stage) {
       h(
         "section",
         { class: "card" },
-        h(
-          "header",
-          null,
-          h(
-            "div",
-            null,
-            h("h2", null, "Log"),
-            h("p", null, run.log_truncated ? "the end of what the framework printed" : "what the framework printed"),
-          ),
+        cardHeader(
+          h("h2", null, "Log"),
+          run.log_truncated ? "the end of what the framework printed" : "what the framework printed",
         ),
         h("div", { class: "body" }, h("pre", { class: "log", tabindex: "0" }, run.log)),
       ),

@@ -2,7 +2,7 @@
 
 import { chips, dimensionOptions, pick, segments } from "../ask.js";
 import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
-import { h, replace } from "../dom.js";
+import { cardHeader, h, replace } from "../dom.js";
 import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords } from "../format.js";
 import { warningNote } from "../notes.js";
@@ -105,7 +105,7 @@ async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stag
     h(
       "section",
       { class: "card" },
-      h("header", null, h("div", null, h("h1", null, title), h("p", null, subtitle))),
+      cardHeader(h("h1", null, title), subtitle),
       h("div", { class: "stage" }, holder),
       notes,
       axes(app),
