@@ -85,7 +85,7 @@ def test_imports_follow_the_arrows(path):
 
 
 def frameworks_of(module: str) -> set[str]:
-    """That a module of the inner half may import: in a backend's folder the backend's own, in what backends share any."""
+    """That a module of core may import: in a backend's folder the backend's own, in what backends share any."""
     parts = module.split(".")
     if parts[:3] != ["steptime", "core", "backends"]:
         return set()
@@ -93,7 +93,7 @@ def frameworks_of(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("path", [p for p in sources() if part_of(p) == "core"], ids=lambda p: str(p.relative_to(ROOT)))
-def test_the_inner_half_needs_only_numpy_and_the_standard_library(path):
+def test_core_needs_only_numpy_and_the_standard_library(path):
     allowed = set(sys.stdlib_module_names) | {"numpy", "steptime"}
     own = frameworks_of(module_of(path))
     for module, at_top in imports(path):
@@ -103,12 +103,12 @@ def test_the_inner_half_needs_only_numpy_and_the_standard_library(path):
 
 
 @pytest.mark.parametrize("path", [p for p in sources() if part_of(p) == "core"], ids=lambda p: str(p.relative_to(ROOT)))
-def test_the_inner_half_is_written_in_python_3_9(path):
+def test_core_is_written_in_python_3_9(path):
     ast.parse(path.read_text(), feature_version=(3, 9))
 
 
 @pytest.mark.parametrize("path", [p for p in sources() if part_of(p) != "core"], ids=lambda p: str(p.relative_to(ROOT)))
-def test_the_outer_half_never_imports_a_framework(path):
+def test_the_tool_never_imports_a_framework(path):
     assert not {module.split(".")[0] for module, _ in imports(path)} & FRAMEWORKS
 
 

@@ -1,6 +1,6 @@
 """What a backend is. The defaults make the smallest one a few lines (see null/backend.py).
 
-A backend is a folder whose backend.py holds its BACKEND. Importing that must not import the framework: the outer half
+A backend is a folder whose backend.py holds its BACKEND. Importing that must not import the framework: the tool
 reads names, phases and options from it.
 """
 

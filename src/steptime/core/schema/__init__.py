@@ -1,7 +1,7 @@
 """Every type that crosses a process or reaches disk, and its JSON.
 
-Frozen dataclasses that do nothing by themselves. The inner half reads and writes them with the standard
-library (`to_json`, `from_json`); the outer half decodes and validates them with msgspec, from these same classes.
+Frozen dataclasses that do nothing by themselves. The worker reads and writes them with the standard
+library (`to_json`, `from_json`); the tool decodes and validates them with msgspec, from these same classes.
 
     case.py      what is measured           machine.py   where it ran
     record.py    the outcome                profile.py   where its time went

@@ -27,7 +27,7 @@ def _plain(value: Any) -> Any:
 
 
 def from_json(kind: type[T], text: str) -> T:
-    """The inverse of to_json, for the inner half. Unknown keys are ignored, so an older worker reads a newer job."""
+    """The inverse of to_json, for the worker. Unknown keys are ignored, so an older worker reads a newer job."""
     return typing.cast(T, _build(kind, json.loads(text)))
 
 
