@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Case, Machine, Record, Software
+from steptime.core.schema.enums import Word
 from steptime.store.columns import CONFIGURATION, FIGURES, RUN_TEXTS, speed_and_time
 from steptime.store.rows import Row
 
@@ -46,6 +47,8 @@ def _mirrored(of: Any) -> Any:
         return _mirror(typing.cast(type, of))
     if typing.get_origin(of) is Union:
         return Union[tuple(_mirrored(a) for a in typing.get_args(of))]
+    if isinstance(of, type) and issubclass(of, Word):
+        return str  # a column holds the text; looking its member up costs more than decoding it
     return of
 
 
