@@ -1,10 +1,11 @@
 """tinygrad as a user runs it; that it computes what the reference computes is shown in test_parity."""
 
-import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import steptime
 from steptime.core.backends.tinygrad import compiler
 from steptime.core.backends.tinygrad.layers import TABLE
 from steptime.core.errors import Unsupported
@@ -58,7 +59,7 @@ def test_an_operator_that_it_lacks_is_named(run):
 def test_the_environment_brings_its_compiler(python):
     """No clang on PATH: the one of the wheel compiles."""
     code = "from steptime.core.backends.tinygrad.compiler import *; c = find_compiler(); print(compiler_version(c))"
-    source = os.path.dirname(os.path.dirname(os.path.dirname(compiler.__file__)))
+    source = str(Path(steptime.__file__).parents[1])
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": source, "PATH": "/bin"})
     assert done.stdout.startswith("clang version"), done.stderr
 
