@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from steptime.store import rollup, tables
@@ -28,6 +29,22 @@ class Bits:
         return (words[self.word] >> self.first & (1 << self.count) - 1).bit_count()
 
 
+@dataclass
+class _Rollup:
+    """The table `rollup`, loaded by the first query that needs it: a comparison of a few runs does not."""
+
+    connection: duckdb.DuckDBPyConnection
+    source: str
+    _bits: dict[str, Bits] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def load(self) -> dict[str, Bits]:
+        with self._lock:
+            if self._bits is None:
+                self._bits = _load(self.connection, self.source)
+            return self._bits
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Tables: `rows` as stored, `runs` as the guide sees them, `rollup` in memory.
@@ -39,19 +56,28 @@ class Snapshot:
     connection: duckdb.DuckDBPyConnection
     version: str
     rows: int
-    bits: dict[str, Bits]
-    """of the dimensions that have few enough values"""
+    _rollup: _Rollup
+
+    @property
+    def bits(self) -> dict[str, Bits]:
+        """Of the dimensions that have few enough values."""
+        return self._rollup.load()
 
     @staticmethod
     def of(index: ParquetIndex) -> Snapshot:
         connection = tables.database()
         connection.execute(f"CREATE VIEW rows AS SELECT * FROM {tables.files(index.paths())}")
         connection.execute(f"CREATE VIEW runs AS {rollup.runs('rows')}")
-        bits = _load(connection, tables.files([index.rollup_path]))
-        return Snapshot(connection, index.manifest.rollup, index.manifest.rows, bits)
+        loaded_on_use = _Rollup(connection, tables.files([index.rollup_path]))
+        return Snapshot(connection, index.manifest.rollup, index.manifest.rows, loaded_on_use)
+
+    def load_rollup(self) -> None:
+        self._rollup.load()
 
     def ask(self, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Rows of a query; values come only as parameters. Safe from any thread."""
+        if "rollup" in query:
+            self.load_rollup()
         return self.connection.cursor().execute(query, parameters or {}).fetchall()
 
     def index_rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[Row]:

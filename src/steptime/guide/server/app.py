@@ -56,6 +56,7 @@ class LiveGuide:
             try:
                 if time.monotonic() - self._refreshed >= REFRESH_SECONDS:
                     self.guide.refresh()
+                    self.guide.snapshot.load_rollup()  # now, not in a reader's first chart
                     self._refreshed = time.monotonic()
             finally:
                 self._lock.release()
@@ -66,6 +67,7 @@ def application(store: Store, token: str = "", accept: bool = False) -> AccessCo
     """`accept`: whether those who have the token may add records."""
     guide = Guide(store)
     guide.refresh()
+    guide.snapshot.load_rollup()
     live = LiveGuide(guide)
     routes = [
         Route("/api/meta", _json(lambda request: answers.meta(guide))),
