@@ -42,6 +42,12 @@ def test_importing_steptime_loads_not_even_numpy():
     assert (done.stdout, done.stderr) == ("False\n", "")
 
 
+def test_what_every_verb_imports_loads_no_numpy():
+    program = "import sys; import steptime.cli.main, steptime.cli.options; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
 def test_every_module_of_the_library_imports_without_the_tools_packages():
     names = [module.name for module in pkgutil.walk_packages(steptime.core.__path__, "steptime.core.")]
     names.remove("steptime.core.worker.__main__")

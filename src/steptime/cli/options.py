@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from steptime.core.errors import UsageError
-from steptime.plan.fields import split_list
+from steptime.plan.lists import split_list
 from steptime.store.files import Store
 
 F = TypeVar("F", bound=Callable[..., Any])

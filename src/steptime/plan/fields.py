@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,6 @@ from steptime.core.models import zoo
 from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Case, Phase, Precision
 from steptime.plan.expression import Scalar
 
-SEPARATOR = re.compile(r"(?<!\\),")
 LARGEST_BATCH = 2**31 - 1
 INSTALLED = ("installed", "all")
 """as a backend: every framework that has an environment here; of `all`, those that have none are named"""
@@ -122,12 +120,3 @@ def shown(value: object) -> str:
     if isinstance(value, list):
         return "a list"
     return str(value).lower() if isinstance(value, bool) else f"'{value}'"
-
-
-def join_list(values: Iterable[str]) -> str:
-    """A comma list as the command line writes it: a comma inside a value has a backslash before it."""
-    return ",".join(value.replace(",", "\\,") for value in values)
-
-
-def split_list(text: str) -> list[str]:
-    return [part.replace("\\,", ",") for part in SEPARATOR.split(text)]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from steptime.core.schema import Budget, Case, Option, Phase, Record
-from steptime.plan.fields import join_list
+from steptime.plan.lists import join_list
 
 ALWAYS = ("backend", "phase", "batch", "precision", "threads", "device")
 """fields that are written even if they have their default: they say what is measured, or their default depends on the machine"""
