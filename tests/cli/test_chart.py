@@ -35,6 +35,18 @@ def test_chart_takes_an_address_and_named_series(filled, inside):
     [
         (("chart", "--x", "modle"), "unknown dimension 'modle'"),
         (("chart", "-f", "model"), "a filter is written DIMENSION=VALUE"),
+        (("chart", "-f", "phase=training,precision=fp16"), "two filters are written 'phase=training; precision=fp16'"),
+        (("chart", "--url", "/guide?phase=training,precision=fp16"), "two filters are written 'phase=training&precision=fp16'"),
+        (("chart", "-s", "t: phase=training,precision=fp16"), "two filters are written"),
+        (("compare", "phase=training,precision=fp16", "phase=training"), "two filters are written"),
+        (("compare", "model=a", "model=b", "-f", "phase=training,precision=fp16"), "two filters are written"),
+        (("report", "out.html", "-w", "phase=training,precision=fp16"), "two filters are written"),
+        (("list", "-w", "phase=training,precision=fp16"), "two filters are written"),
+        (("export", "-w", "phase=training,precision=fp16"), "two filters are written"),
+        (("push", "http://127.0.0.1:9/", "--token", "x", "-w", "phase=training,precision=fp16"), "two filters are written"),
+        (("list", "-w", "phase"), "a filter is written DIMENSION=VALUE"),
+        (("run", "mlp", "-m", "layers=2", "-m", "layers=3"), "--model-option layers is given twice"),
+        (("run", "mlp", "--label", "a=1", "--label", "a=2"), "--label a is given twice"),
         (("chart", "-o", "x.gif"), "unknown kind of file 'gif'; known: csv"),
         (("chart", "-o", "/nowhere/x.csv"), "cannot write /nowhere/x.csv"),
         (("chart", "--baseline", "zz", "--group", "precision"), "unknown baseline 'zz'"),
@@ -50,6 +62,18 @@ def test_bad_input_is_one_line_and_exit_code_2(filled, inside, arguments, words)
     outcome = inside(*arguments)
     assert outcome.code == 2
     assert words in outcome.err and outcome.err.count("\n") == 1
+
+
+def test_list_and_report_read_filters_as_charts_do(filled, inside, tmp_path):
+    def count(*filters: str) -> int:
+        return len(inside("list", "--json", *(word for text in filters for word in ("-w", text))).json)
+
+    assert count("model=vgg16; precision=fp16") == count("model=vgg16", "precision=fp16") > 0
+    assert count("precision=fp16", "precision=fp32") == count("precision=fp16, fp32") > count("precision=fp16")
+    filled.put(run(100.0, model="mlp", model_options={"layers": 4, "width": 8}))
+    assert count("model=vgg16,mlp(layers=4,width=8)") == count("model=vgg16") + 1
+    runs = count("model=vgg16; precision=fp16")
+    assert inside("report", "out.html", "-w", "model=vgg16; precision=fp16", "--json").json[0]["runs"] == runs
 
 
 def test_compare_is_a_gate_by_its_exit_code(filled, inside):

@@ -83,7 +83,7 @@ def _view(**options: Any) -> Any:
             range=notation.values_of(options["limits"]) if options["limits"] else (),
             contended=options["contended"],
             series=tuple(Series.parse(text) for text in options["series"]),
-            filters=notation.canonical(pair for text in options["filters"] for pair in notation.filters_of(text)),
+            filters=notation.filters_of(*options["filters"]),
         )
     )
 

@@ -71,7 +71,7 @@ def _view(store: Any, sides: tuple[str, ...], y: str, filters: tuple[str, ...], 
     are_filters = ["=" in side for side in sides]
     if any(are_filters) and not all(are_filters):
         raise UsageError("compare takes either ids of runs or filters (DIMENSION=VALUE), not both at once")
-    common = notation.canonical(pair for text in filters for pair in notation.filters_of(text))
+    common = notation.filters_of(*filters)
     if not are_filters[0]:
         runs = tuple(find(store, side).id for side in sides)
         return checked(View(kind="compare", y=y, runs=runs, filters=common, contended=contended))

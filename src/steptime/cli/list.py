@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from steptime.cli.options import json_option, open_store, settings, store_option
+from steptime.cli.options import json_option, open_store, store_option
 
 
 @click.command("list")
@@ -36,7 +36,19 @@ def selected(store_path: str | None, filters: tuple[str, ...], last: int = 0) ->
     """Rows of the store that pass the filters; damaged files are reported on stderr, once, since they are moved away."""
     from steptime.store.lookup import rows
 
-    selection = rows(open_store(store_path), settings("where", filters), last)
+    selection = rows(open_store(store_path), wanted(filters), last)
     for damaged in selection.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
     return selection.rows
+
+
+def wanted(filters: tuple[str, ...]) -> dict[str, list[str]]:
+    """Columns and the values they may have; a column that is named twice has the values of both, as in charts."""
+    if not filters:
+        return {}
+    from steptime.guide.view.notation import pairs_of
+
+    columns: dict[str, list[str]] = {}
+    for column, values in (pair for text in filters for pair in pairs_of(text)):
+        columns.setdefault(column, []).extend(values)
+    return columns

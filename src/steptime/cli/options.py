@@ -57,5 +57,7 @@ def settings(name: str, texts: Sequence[str]) -> dict[str, list[str]]:
         key, equals, rest = text.partition("=")
         if not equals or not key:
             raise UsageError(f"--{name} is written KEY=VALUE or KEY=VALUE,VALUE; got '{text}'")
+        if key in values:
+            raise UsageError(f"--{name} {key} is given twice")
         values[key] = split_list(rest)
     return values

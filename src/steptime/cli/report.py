@@ -27,12 +27,12 @@ def command(output: str, title: str, filters: tuple[str, ...], details: int, as_
     """
     from steptime.guide.engine import Guide
     from steptime.guide.sharing import report
-    from steptime.guide.view.notation import canonical, filter_of
+    from steptime.guide.view.notation import filters_of
 
     store = open_store(store_path)
     guide = Guide(store)
     guide.refresh()
-    text, runs = report.report(guide, title or store.root.name, canonical(filter_of(f) for f in filters), max(0, details))
+    text, runs = report.report(guide, title or store.root.name, filters_of(*filters), max(0, details))
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as problem:

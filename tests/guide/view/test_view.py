@@ -82,6 +82,16 @@ def test_commas_inside_parentheses_belong_to_the_value():
     assert View.parse(view.query()) == view
 
 
+def test_an_equals_sign_may_be_part_of_a_value():
+    assert notation.filters_of("label.flags=-O=2") == (("label.flags", ("-O=2",)),)
+    assert notation.filters_of(r"label.flags=fast,-O\=2") == (("label.flags", ("-O=2", "fast")),)
+    assert notation.filters_of("model=lenet,mlp(layers=4,width=8)") == (("model", ("lenet", "mlp(layers=4,width=8)")),)
+    view = View.of(filters={"label.flags": ["fast", "-O=2", "a,b=c"]})
+    assert View.parse(view.query()) == view
+    with pytest.raises(UsageError, match=r"'-O=2' is not a value of label.flags: .* is written '\\='"):
+        notation.filters_of("label.flags=fast,-O=2")
+
+
 def test_a_series_has_a_name_and_filters_of_its_own():
     view = View.parse("series=new: software=pytorch 2.13; precision=bf16,fp16&series=old: software=pytorch 1.9")
     assert view.series[0] == Series("new", (("precision", ("bf16", "fp16")), ("software", ("pytorch 2.13",))))
@@ -111,6 +121,8 @@ def test_a_series_has_a_name_and_filters_of_its_own():
         ("model=%ff", "not a query string"),
         ("model=" + "a" * 30_000, "not a view"),
         ("model=" + "a" * 600, "longer than 500 characters"),
+        ("phase=training,precision=fp16", "two filters are written 'phase=training&precision=fp16'; after a comma"),
+        ("series=a: phase=training, precision=fp16", "two filters are written 'phase=training; precision=fp16'"),
         ("&".join(f"model={i}" for i in range(300)), "not a query string"),
     ],
 )

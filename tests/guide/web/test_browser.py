@@ -41,6 +41,29 @@ def test_axes_are_chosen_and_the_chart_follows(visit):
     assert "tensorflow" in axis_labels(page) and "resnet50" not in axis_labels(page)
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/guide?phase=training,precision=fp16", "two filters are written 'phase=training&precision=fp16'"),
+        ("/guide?series=a: phase=training,precision=fp16", "two filters are written 'phase=training; precision=fp16'"),
+        ("/guide?series=a", "a series is written NAME: DIMENSION=VALUE"),
+    ],
+)
+def test_an_address_that_is_no_view_says_so_and_can_be_left(visit, address, words):
+    page = visit.open(address)
+    assert words in page.get_by_role("alert").inner_text()
+    page.get_by_role("button", name="Start afresh").click()
+    page.wait_for_url(lambda url: "=" not in url)
+    assert "resnet50" in axis_labels(visit.ready())
+
+
+def test_an_equals_sign_of_a_value_survives_in_the_address(visit):
+    page = visit.open("/guide?phase=training&label.note=a,b%5C=c")
+    assert page.get_by_role("alert").count() == 0
+    visit.choose("Horizontal axis", "framework")
+    assert query(page)["label.note"] == ["a,b\\=c"]
+
+
 def test_grouping_makes_a_series_of_each_value_in_the_order_people_expect(visit):
     visit.open("/guide?phase=inference")
     page = visit.choose("Group by", "precision")

@@ -2,6 +2,7 @@
 
 a,b                      two values; a comma inside balanced parentheses does not divide: mlp(layers=4,width=8),lenet
 a\\,b                     one value; a backslash takes the next character literally
+a,k\\=v                   two values; after a comma an equals sign needs the backslash, so that no filter passes for a value
 8..64   8..   ..64       of numbers and dates: a range, both ends included
 NAME: model=a,b; precision=fp16      a named series with filters of its own
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 
 from steptime.core.errors import UsageError
 from steptime.guide.view.dimensions import Dimension, dimension
+from steptime.guide.view.texts import Text
 
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
 """dimension and the values it may have, sorted by dimension; values sorted, none twice"""
@@ -22,6 +24,15 @@ NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 LONGEST_VALUE = 500
 MOST_VALUES = 500
+
+TEXTS = {
+    "no_filter": Text("a filter is written DIMENSION=VALUE or DIMENSION=VALUE,VALUE; got '{text}'"),
+    "two_filters": Text(
+        "'{part}' is not a value of {key}: two filters are written '{key}={before}{divider}{part}'; "
+        "after a comma an equals sign that belongs to a value is written '\\='"
+    ),
+    "no_series": Text("a series is written NAME: DIMENSION=VALUE,..; DIMENSION=..; got '{text}'"),
+}
 
 
 def split(text: str, separator: str = ",") -> list[str]:
@@ -111,13 +122,28 @@ def ends(of: Dimension, value: str) -> tuple[str, str] | None:
     return (match.group(1), match.group(2)) if match else None
 
 
-def filter_of(text: str) -> tuple[str, tuple[str, ...]]:
-    """'model=a,b' to ('model', ('a', 'b'))."""
+def filter_values(key: str, text: str, divider: str = "; ") -> tuple[str, ...]:
+    """The values of a filter; what looks like another filter after a comma is an error that shows how two are written."""
+    first, *others = split(text)
+    before = first
+    for part in others:
+        if len(split(part, "=")) > 1:
+            raise UsageError(TEXTS["two_filters"](key=key, before=before, divider=divider, part=trimmed(part)))
+        before += f",{part}"
+    return values_of(text)
+
+
+def pairs_of(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """'model=a,b; precision=fp16' to [('model', ('a', 'b')), ('precision', ('fp16',))], whatever the names are."""
+    return [_pair(trimmed(part)) for part in split(text, ";") if part.strip()]
+
+
+def _pair(text: str) -> tuple[str, tuple[str, ...]]:
     key, equals, rest = text.partition("=")
-    if not equals or not key.strip():
-        raise UsageError(f"a filter is written DIMENSION=VALUE or DIMENSION=VALUE,VALUE; got '{text}'")
-    of = dimension(key.strip())
-    return of.name, checked(of, values_of(rest))
+    key = key.strip()
+    if not equals or not key:
+        raise UsageError(TEXTS["no_filter"](text=text))
+    return key, filter_values(key, rest)
 
 
 def canonical(pairs: Iterable[tuple[str, Iterable[str]]]) -> Filters:
@@ -132,6 +158,6 @@ def filters_text(filters: Filters) -> str:
     return "; ".join(f"{key}={value_text(values)}" for key, values in filters)
 
 
-def filters_of(text: str) -> Filters:
-    """'model=a,b; precision=fp16'."""
-    return canonical(filter_of(trimmed(part)) for part in split(text, ";") if part.strip())
+def filters_of(*texts: str) -> Filters:
+    """Each as 'model=a,b; precision=fp16'; all must hold."""
+    return canonical(pair for text in texts for pair in pairs_of(text))

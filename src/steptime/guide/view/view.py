@@ -56,7 +56,7 @@ class Series:
         name, *rest = notation.split(text, ":")
         name = notation.plain(notation.trimmed(name))
         if not rest or not name:
-            raise UsageError(f"a series is written NAME: DIMENSION=VALUE,..; DIMENSION=..; got '{text}'")
+            raise UsageError(notation.TEXTS["no_series"](text=text))
         return Series(name, notation.filters_of(":".join(rest)))
 
 
@@ -172,7 +172,7 @@ def from_pairs(parameters: Iterable[tuple[str, str]]) -> View:
                 raise UsageError(f"'{key}' is given twice")
             once[key] = text
         elif _is_dimension(key):
-            filters.append((key, notation.values_of(text)))
+            filters.append((key, notation.filter_values(key, text, divider="&")))
     if once.get("contended", "") not in ("", "0", "1"):
         raise UsageError(f"contended is 0 or 1; got '{once['contended']}'")
     plain = View()

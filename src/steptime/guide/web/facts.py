@@ -10,7 +10,7 @@ from steptime.core.schema import FAILURES
 from steptime.guide.kinds import compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
 from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warning_codes, warnings
-from steptime.guide.view import view
+from steptime.guide.view import notation, view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
 
@@ -62,6 +62,7 @@ def facts() -> dict[str, Any]:
         "kinds": {name: _kind(kind(name)) for name in names()},
         "verdicts": {f"{change} {better}": word for (change, better), word in compare.WORDS.items()},
         "plurals": warnings.PLURALS,
+        "notation": {code: asdict(text) for code, text in notation.TEXTS.items()},
         "warnings": {code: asdict(text) for code, text in warning_codes.TEXTS.items()},
         "mixed_verbs": {agg: asdict(text) for agg, text in warning_codes.MIXED_VERBS.items()},
         "nothing": filter_sql.NOTHING,

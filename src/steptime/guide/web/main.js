@@ -16,7 +16,7 @@ export function start(source) {
   /** @type {App} */
   const app = {
     source,
-    view: parseView(source.read()),
+    view: DEFAULT,
     meta: /** @type {any} */ (null),
     picked: [],
     lost: false,
@@ -35,8 +35,9 @@ export function start(source) {
     side: /** @type {any} */ (null),
   };
   app.side = sidePanel(app);
+  readAddress(app);
   addEventListener("popstate", () => {
-    app.view = parseView(source.read());
+    readAddress(app);
     closeDrawer();
     closeMenu();
     render(app);
@@ -61,11 +62,20 @@ export function start(source) {
   return app;
 }
 
+/** @type {(app: App) => void} */
+function readAddress(app) {
+  try {
+    Object.assign(app, { view: parseView(app.source.read()), badAddress: undefined });
+  } catch (error) {
+    Object.assign(app, { view: DEFAULT, badAddress: error });
+  }
+}
+
 /** @type {(app: App, view: View) => Promise<void>} */
 function travel(app, view) {
-  const before = app.source.address(app.view);
+  const before = app.badAddress ? "" : app.source.address(app.view);
   const kind = app.view.kind;
-  app.view = view;
+  Object.assign(app, { view, badAddress: undefined });
   if (app.source.address(view) !== before) history.pushState(null, "", app.source.address(view));
   if (kind !== view.kind) {
     closeMenu();
@@ -85,7 +95,7 @@ async function render(app, quietly = false) {
   hideTip();
   document.body.removeAttribute("data-ready");
   try {
-    const answered = settled(kind.fetch ? kind.fetch(app, view) : source.answer(view)); // asked before anything is waited for
+    const answered = settled(app.badAddress ? Promise.reject(app.badAddress) : asked(app, kind)); // before anything is waited for
     const facets = settled(kind.facets === false ? null : source.facets(view));
     app.meta ??= await source.meta();
     if (mine !== turn) return;
@@ -112,6 +122,9 @@ async function render(app, quietly = false) {
   }
   document.body.dataset.ready = String(mine);
 }
+
+/** @type {(app: App, kind: ViewKind<any>) => any} */
+const asked = (app, kind) => (kind.fetch ? kind.fetch(app, app.view) : app.source.answer(app.view));
 
 /** @type {(promise: any) => Promise<{ value?: any, error?: any }>} */
 const settled = (promise) =>

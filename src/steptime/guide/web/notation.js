@@ -1,5 +1,8 @@
 // How lists, filters and series are written in addresses; the same as guide/view/notation.py.
 
+import { FACTS } from "./facts.js";
+import { sayText } from "./texts.js";
+
 /** @type {(text: string, separator?: string) => string[]} */
 export function split(text, separator = ",") {
   const parts = [];
@@ -67,10 +70,21 @@ export const valuesOf = (text) => split(text).map((part) => plain(trimmed(part))
 /** @type {(values: string[]) => string} */
 export const valueText = (values) => values.map(escaped).join(",");
 
-/** @type {(text: string) => [string, string[]][]} */
+// The values of a filter; what looks like another filter after a comma is an error that shows how two are written.
+/** @type {(key: string, text: string, divider?: string) => string[]} */
+export function filterValues(key, text, divider = "; ") {
+  const parts = split(text);
+  const other = parts.findIndex((part, i) => i > 0 && split(part, "=").length > 1);
+  if (other < 0) return valuesOf(text);
+  const fields = { key, before: parts.slice(0, other).join(","), divider, part: trimmed(parts[other]) };
+  throw new Error(sayText(FACTS.notation.two_filters, fields));
+}
+
+/** @type {(text: string) => [string, string[]]} */
 function filterOf(text) {
-  const at = text.indexOf("=");
-  return at < 0 ? [] : [[text.slice(0, at).trim(), valuesOf(text.slice(at + 1))]];
+  const [key, ...rest] = text.split("=");
+  if (!rest.length || !key.trim()) throw new Error(sayText(FACTS.notation.no_filter, { text }));
+  return [key.trim(), filterValues(key.trim(), rest.join("="))];
 }
 
 /** @type {(pairs: Filters) => Filters} */
@@ -89,7 +103,7 @@ export const filtersOf = (text) =>
   canonical(
     split(text, ";")
       .filter((p) => p.trim())
-      .flatMap((p) => filterOf(trimmed(p))),
+      .map((p) => filterOf(trimmed(p))),
   );
 
 const codeOf = (/** @type {string} */ c) => c.codePointAt(0) ?? 0;

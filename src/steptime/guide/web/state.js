@@ -1,7 +1,20 @@
 // A view: everything an address of the guide says; the same as guide/view/view.py. Views are never changed in place.
 
 import { FACTS } from "./facts.js";
-import { byCode, canonical, escaped, filtersOf, filtersText, plain, split, trimmed, valuesOf, valueText } from "./notation.js";
+import {
+  byCode,
+  canonical,
+  escaped,
+  filtersOf,
+  filtersText,
+  filterValues,
+  plain,
+  split,
+  trimmed,
+  valuesOf,
+  valueText,
+} from "./notation.js";
+import { sayText } from "./texts.js";
 
 export const AGGREGATIONS = FACTS.aggregations;
 const ONCE = FACTS.parameters.filter((name) => name !== "series");
@@ -12,6 +25,7 @@ export const KIND_FACTS = FACTS.kinds;
 /** @type {View} */
 export const DEFAULT = Object.freeze(FACTS.view);
 
+// An Error says in one line what is wrong with the address.
 /** @type {(query: string) => View} */
 export function parseView(query) {
   /** @type {Record<string, string>} */
@@ -21,9 +35,9 @@ export function parseView(query) {
   /** @type {Filters} */
   const filters = [];
   for (const [key, text] of new URLSearchParams(query)) {
-    if (key === "series") series.push(...parseSeries(text));
+    if (key === "series") series.push(parseSeries(text));
     else if (ONCE.includes(key)) once[key] = text;
-    else filters.push([key, valuesOf(text)]);
+    else filters.push([key, filterValues(key, text, "&")]);
   }
   const kind = once.view ?? DEFAULT.kind;
   return {
@@ -45,10 +59,12 @@ export function parseView(query) {
   };
 }
 
-/** @type {(text: string) => Series[]} */
+/** @type {(text: string) => Series} */
 function parseSeries(text) {
-  const [name, ...rest] = split(text, ":");
-  return rest.length ? [{ name: plain(trimmed(name)), filters: filtersOf(rest.join(":")) }] : [];
+  const [first, ...rest] = split(text, ":");
+  const name = plain(trimmed(first));
+  if (!rest.length || !name) throw new Error(sayText(FACTS.notation.no_series, { text }));
+  return { name, filters: filtersOf(rest.join(":")) };
 }
 
 /** @type {(series: Series) => string} */

@@ -271,6 +271,8 @@ interface Source {
 interface App {
   source: Source;
   view: View;
+  /** what is wrong with the address, where it is no view */
+  badAddress?: Error;
   /** set before anything is drawn */
   meta: Meta;
   /** runs that were picked to be compared */
