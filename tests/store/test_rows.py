@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.errors import UnknownName
-from steptime.core.schema import Case, Record, Software
+from steptime.core.schema import Case, Machine, Record, Software
 from steptime.store.columns import NAMES
 from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
 from steptime.store.files import Store
@@ -45,6 +45,15 @@ def test_psc_has_exactly_its_seven_columns_and_only_measured_cases(rows):
     assert len(lines) == 2
     speed, seconds = (float(v) for v in lines[1].split(",")[:2])
     assert speed * seconds == pytest.approx(8)
+
+
+def test_the_runtime_is_what_the_machine_says():
+    record = measured()
+    assert row_of(replace(record, machine=None))["runtime"] == ""
+    machine = Machine("i", "h", "c", 1, 1, 1, 1.0, 1, 1, "o", "k", "a")
+    assert row_of(replace(record, machine=machine))["runtime"] == "bare metal"
+    virtual = replace(machine, virtualised="virtual machine (QEMU)")
+    assert row_of(replace(record, machine=virtual))["runtime"] == "virtual machine"
 
 
 def test_json_lines_are_one_object_each(rows):

@@ -124,7 +124,7 @@ def _software(record: Record) -> str:
 
 
 def _runtime(record: Record) -> str:
-    return record.source.runtime if record.source else "bare metal"
+    return record.source.runtime if record.source else record.machine.runtime if record.machine else ""
 
 
 def _data(record: Record) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from steptime.core.machine.cpus import read, usable_cpus
 from steptime.core.machine.memory import total_bytes, usable_bytes
+from steptime.core.machine.virtualisation import virtualised
 from steptime.core.schema import Accelerator, Machine
 
 NOTABLE_FLAGS = (
@@ -46,7 +47,7 @@ def describe() -> Machine:
         os=_os_name(),
         kernel=platform.release(),
         architecture=platform.machine(),
-        virtualised=_virtualised(flags),
+        virtualised=virtualised(flags),
         cpu_flags=[f for f in NOTABLE_FLAGS if f in flags],
         accelerators=accelerators,
     )
@@ -85,13 +86,6 @@ def _os_name() -> str:
         if line.startswith("PRETTY_NAME="):
             return line.partition("=")[2].strip('"')
     return platform.platform(terse=True)
-
-
-def _virtualised(flags: set[str]) -> str:
-    if "hypervisor" not in flags:
-        return ""
-    vendor = read(Path("/sys/class/dmi/id/sys_vendor"))
-    return f"virtual machine ({vendor})" if vendor else "virtual machine"
 
 
 def _accelerators() -> list[Accelerator]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Optional
 
@@ -52,5 +53,11 @@ class Machine:
     kernel: str
     architecture: str
     virtualised: str = ""
+    """virtual machine or container, with what makes it one in parentheses; empty: no sign of either"""
     cpu_flags: list[str] = field(default_factory=list)
     accelerators: list[Accelerator] = field(default_factory=list)
+
+    @property
+    def runtime(self) -> str:
+        """bare metal, virtual machine, container, or container in a virtual machine"""
+        return re.sub(r" \([^)]*\)", "", self.virtualised) or "bare metal"
