@@ -1,6 +1,7 @@
 """status, cancel, archive, batch limits, retries: a sweep's life from the command line."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -78,6 +79,8 @@ def test_contended_cases_are_measured_again_at_the_end(inside):
     done = inside("run", "mlp", "-n", "1,2", *FAKE, "-b", "verdict=contended", "--contended-rounds", "2")
     assert done.code == 0
     assert done.err.count("measuring 2 contended cases again") == 2
+    assert re.findall(r"^\[.*?\]", done.err, re.M) == ["[1/2]", "[2/2]", *["[again 1/2]", "[again 2/2]"] * 2]
+    assert "\n2 cases of sweep " in done.out
     assert len(inside("list", "--json").json) == 6
     assert len([line for line in done.out.splitlines() if line.startswith("mlp")]) == 2
 

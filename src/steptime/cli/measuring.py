@@ -39,7 +39,7 @@ def run_and_print(store: Store, sweep: Sweep, site: Site | None, settings: Setti
         return _detached(store, sweep, options.as_json)
     counted = _in_order(sweep.cases, [*best_of(records).values(), *_only_cancelled(records)])
     if not options.as_json:
-        _print_all(counted, store)
+        _print_all(counted, store, sweep)
     return 0 if all(record.status == OK for record in counted) else 1
 
 
@@ -99,12 +99,11 @@ def _print_one(record: Record, options: MeasuringOptions) -> None:
         print_steps(record)
 
 
-def _print_all(records: list[Record], store: Store) -> None:
+def _print_all(records: list[Record], store: Store, sweep: Sweep) -> None:
     rows = [row_of(record) for record in records]
     print(table(RESULT_HEADER, [result_cells(row) for row in rows]))
-    print(
-        f"\n{_count(len(rows), 'record')} in {store.root}; `steptime show last` explains the newest, `steptime export` gives CSV"
-    )
+    print(f"\n{_count(len(rows), 'case')} of sweep {sweep.id}, in {store.root}")
+    print("`steptime show last` explains the newest, `steptime export` gives CSV")
     for line in _remarks(records):
         print(line)
 

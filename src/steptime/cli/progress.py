@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
-from steptime.core.schema import OK, Case, Record, Verdict
+from steptime.core.schema import OK, Case, Record, Verdict, case_key
 from steptime.store.rows import case_words, row_of
-from steptime.sweep.watcher import Watcher
+from steptime.sweep.watcher import Watcher, again_words
 
 
 def outcome_words(record: Record) -> str:
@@ -25,11 +26,24 @@ class Display(Watcher, Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
+@dataclass
+class CaseCounter:
+    """Numbers the cases of a round, each once: a case that a failed node lost comes again under its number."""
+
+    total: int
+    again: bool = False
+    """contended cases, which have been counted before"""
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, case: Case) -> int:
+        return self.numbers.setdefault(case_key(case), len(self.numbers) + 1)
+
+
 class Lines:
     """For logs and pipes."""
 
     def __init__(self, total: int) -> None:
-        self._total, self._number = total, 0
+        self._counter = CaseCounter(total)
 
     def __enter__(self) -> Lines:
         return self
@@ -38,14 +52,19 @@ class Lines:
         pass
 
     def case_begins(self, case: Case) -> None:
-        self._number += 1
-        self._total = max(self._total, self._number)
+        pass
 
     def event(self, case: Case, event: dict[str, Any]) -> None:
         pass
 
     def case_ends(self, record: Record) -> None:
-        self.say(f"[{self._number}/{self._total}] {case_words(record.case)}: {outcome_words(record)}")
+        counter = self._counter
+        place = f"{'again ' if counter.again else ''}{counter.number(record.case)}/{counter.total}"
+        self.say(f"[{place}] {case_words(record.case)}: {outcome_words(record)}")
+
+    def measures_again(self, cases: int) -> None:
+        self._counter = CaseCounter(cases, again=True)
+        self.say(again_words(cases))
 
     def say(self, line: str) -> None:
         print(line, file=sys.stderr, flush=True)
@@ -64,7 +83,7 @@ class Bars:
         )
         self._sweep = self._bars.add_task(f"0 of {total} cases", total=total, live="")
         self._case = self._bars.add_task("", total=1.0, live="")
-        self._total, self._done = total, 0
+        self._counter = CaseCounter(total)
 
     def __enter__(self) -> Bars:
         self._bars.start()
@@ -85,10 +104,19 @@ class Bars:
             self._bars.update(self._case, completed=float(event["done"]), live=live)
 
     def case_ends(self, record: Record) -> None:
-        self._done += 1
-        self._total = max(self._total, self._done)
-        self._bars.console.print(f"{case_words(record.case)}: {outcome_words(record)}", markup=False, highlight=False)
-        self._bars.update(self._sweep, completed=self._done, description=f"{self._done} of {self._total} cases")
+        self._counter.number(record.case)
+        self.say(f"{case_words(record.case)}: {outcome_words(record)}")
+        self._count()
+
+    def measures_again(self, cases: int) -> None:
+        self._counter = CaseCounter(cases, again=True)
+        self.say(again_words(cases))
+        self._count()
+
+    def _count(self) -> None:
+        done, total = len(self._counter.numbers), self._counter.total
+        words = f"{done} of {total} {'contended cases again' if self._counter.again else 'cases'}"
+        self._bars.update(self._sweep, completed=done, total=total, description=words)
 
     def say(self, line: str) -> None:
         self._bars.console.print(line, markup=False, highlight=False)

@@ -60,7 +60,8 @@ def _now(s: Status) -> str:
         return "; ".join([f"{s.site}: " + ", ".join(f"{number} {state}" for state, number in s.jobs.items()), *s.notes])
     if not s.running:
         return f"steptime resume {s.sweep}" if s.state == "interrupted" else ""
+    again = f"again {s.running['again_number']}/{s.running['again_total']}: " if s.running["again_total"] else ""
     if s.running["mean_speed"] is None:
-        return f"{s.running['case']}: {s.running['phase']}"
+        return f"{again}{s.running['case']}: {s.running['phase']}"
     figures = f"{speed(s.running['mean_speed'])} samples/s +/- {speed(s.running['uncertainty'])}"
-    return f"{s.running['case']}: {figures} (jitter = {speed(s.running['jitter'])})"
+    return f"{again}{s.running['case']}: {figures} (jitter = {speed(s.running['jitter'])})"

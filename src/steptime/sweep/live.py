@@ -33,6 +33,9 @@ class Live:
     uncertainty: float | None = None
     jitter: float | None = None
     step: int = 0
+    again_number: int = 0
+    again_total: int = 0
+    """which of how many contended cases is being measured again; 0: none is"""
 
 
 @contextmanager
@@ -81,7 +84,9 @@ class LiveFile:
         self._live = Live(os.getpid(), self.host)
 
     def case_begins(self, case: Case) -> None:
-        self._live = Live(self._live.pid, self._live.host, case_words(case), "starting")
+        again = self._live.again_total
+        number = self._live.again_number + 1 if again else 0
+        self._live = Live(os.getpid(), self.host, case_words(case), "starting", again_number=number, again_total=again)
         self._write(force=True)
 
     def event(self, event: dict[str, Any]) -> None:
@@ -93,7 +98,11 @@ class LiveFile:
         self._write()
 
     def case_ends(self, record: Record) -> None:
-        self._live = Live(self._live.pid, self._live.host)
+        self._live = Live(os.getpid(), self.host, again_number=self._live.again_number, again_total=self._live.again_total)
+        self._write(force=True)
+
+    def measures_again(self, cases: int) -> None:
+        self._live = Live(os.getpid(), self.host, again_total=cases)
         self._write(force=True)
 
     def _write(self, force: bool = False) -> None:

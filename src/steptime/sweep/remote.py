@@ -86,7 +86,7 @@ class RemoteSweep:
             again = [case for key, case in self._cases.items() if key in self._ran & set(best) and contended(best[key])]
             if not again or self.is_cancelled:
                 break
-            self.watcher.say(f"measuring {len(again)} contended cases again")
+            self.watcher.measures_again(len(again))
             self._plan(again)
             yield from self._await()
 

@@ -91,6 +91,10 @@ class _LiveWatcher:
         self.watcher.case_ends(record)
         self.file.case_ends(record)
 
+    def measures_again(self, cases: int) -> None:
+        self.watcher.measures_again(cases)
+        self.file.measures_again(cases)
+
     def say(self, line: str) -> None:
         self.watcher.say(line)
 
@@ -117,7 +121,7 @@ class Runner:
         """Measures contended cases of this run again. The quieter record of each counts; all are stored."""
         again = [case for case in cases if case_key(case) in self._ran and contended(self.best[case_key(case)])]
         if again:
-            self.watcher.say(f"measuring {len(again)} contended cases again")
+            self.watcher.measures_again(len(again))
         for case in again:
             self.watcher.case_begins(case)
             record = self._run(case)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.core.schema import OK, Case, Record, case_key
+from steptime.core.schema import OK, Record, case_key
 from steptime.store.files import Store
 from steptime.store.record_search import records_of_sweeps
 from steptime.sweep import live, remote_status
@@ -48,7 +48,8 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
     is_running = live.running(folder)
     now = live.read(folder) if is_running else None
     waiting = [case for case in sweep.cases if case_key(case) not in best]
-    jobs = remote_status.jobs_of(store, sweep, {record.id for record in records}) if sweep.site and waiting else None
+    awaited = sweep.site and (waiting or is_running)
+    jobs = remote_status.jobs_of(store, sweep, {record.id for record in records}) if awaited else None
     busy = int(bool(now and now.case)) + (jobs.states.get("running", 0) if jobs else 0)
     return Status(
         sweep=sweep.id,
@@ -59,7 +60,7 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
         contended=sum(map(contended, mine)),
         running=_running(now) if now and now.case else None,
         waiting=max(0, len(waiting) - busy),
-        left_seconds=_left(waiting, mine),
+        left_seconds=_left(len(waiting) + _again(now), mine),
         state="running" if is_running or (jobs and jobs.active) else "interrupted" if waiting else "finished",
         site=sweep.site,
         jobs=jobs.states if jobs else {},
@@ -68,14 +69,19 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
 
 
 def _running(now: live.Live) -> dict[str, Any]:
-    keys = ("case", "phase", "mean_speed", "uncertainty", "jitter", "step", "pid", "host")
+    keys = ("case", "phase", "mean_speed", "uncertainty", "jitter", "step", "pid", "host", "again_number", "again_total")
     return {key: getattr(now, key) for key in keys}
 
 
-def _left(waiting: list[Case], finished: list[Record]) -> float | None:
+def _again(now: live.Live | None) -> int:
+    """Contended cases that are still to be measured again, the current one included."""
+    return now.again_total - now.again_number + int(bool(now.case)) if now else 0
+
+
+def _left(cases: int, finished: list[Record]) -> float | None:
     """At the pace of the finished cases; None before the first."""
     spent = [_seconds(record) for record in finished]
-    return sum(spent) / len(spent) * len(waiting) if spent else (0.0 if not waiting else None)
+    return sum(spent) / len(spent) * cases if spent else (0.0 if not cases else None)
 
 
 def _seconds(record: Record) -> float:
