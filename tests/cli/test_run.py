@@ -43,7 +43,7 @@ BAD = [
     (["show", "x"], "unknown record 'x'; known: none"),
     (["export", "--format", "xls"], "unknown format 'xls'; known: csv, json, psc, psc-files"),
     (["export", "/nowhere/file.csv"], "cannot write /nowhere/file.csv"),
-    (["list", "-w", "speed=3"], "unknown column 'speed'; known: architecture, augmentation, backend"),
+    (["list", "-w", "colour=3"], "unknown column 'colour'; known: architecture, augmentation, backend"),
     (["models", "resnet500"], "unknown model 'resnet500' (did you mean resnet50?)"),
     (["backends", "torch"], "unknown backend 'torch'"),
     (["doctor", "torch"], "unknown backend 'torch'"),

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from steptime.importing import run as module
+from steptime.importing.recognise import read
 from steptime.importing.reference import reference_file
 from steptime.importing.run import files_in, run
 from steptime.store.files import Store
-from steptime.store.rows import read_rows
+from steptime.store.rows import read_rows, row_of
 from tests.importing.samples import FILES, TF_CNN
 
 
@@ -215,6 +216,19 @@ def test_psc_files_that_steptime_writes_are_read_again(inside, samples, tmp_path
     assert inside("import", tmp_path / "table.csv").code == 0
     rows = inside("list", "--json").json
     assert 8732.961728 in [row["throughput"] for row in rows]
+
+
+def test_a_psc_table_of_several_models_and_batches_is_read_as_what_it_says(tmp_path):
+    table = tmp_path / "table.csv"
+    header = "mean_speed,Mean_Time_Per_Step,speed_uncertainty,Speed_Jitter,gpu_type,num_gpu,staged_from"
+    lines = "100.0,0.32,1,1,k80,2,dram,lenet,PyTorch 2.13.0,inference,16\n100.0,0.08,1,1,k80,1,dram,mlp,JAX 0.10,training,8\n"
+    table.write_text(f"{header},model,software,phase,batch\n{lines}")
+    found = [row_of(record) for record in read(table).records]
+    columns = ("model", "framework", "framework_version", "phase", "replica_batch", "effective_batch")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("lenet", "pytorch", "2.13.0", "inference", 16, 32),
+        ("mlp", "jax", "0.10", "training", 8, 8),
+    ]
 
 
 def test_what_is_no_file_is_refused_and_not_waited_for(store, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from steptime.core.errors import UnknownName
 from steptime.core.schema import Case, Machine, Record, Software
 from steptime.store.columns import NAMES
-from steptime.store.export import PSC_COLUMNS, csv_text, json_lines, psc_text
+from steptime.store.export import csv_text, json_lines
 from steptime.store.files import Store
 from steptime.store.rows import read_rows, row_of
 from tests.core.stats.test_invariants import imported
@@ -36,15 +36,6 @@ def test_csv_has_every_column_and_leaves_missing_figures_empty(rows):
     assert float(read[0]["throughput"]) == rows[0]["throughput"]
     assert read[1]["throughput"] == ""
     assert json.loads(read[1]["labels"]) == {"site": "a,b"}
-
-
-def test_psc_has_exactly_its_seven_columns_and_only_measured_cases(rows):
-    lines = psc_text(rows).splitlines()
-    assert lines[0] == "mean_speed,Mean_Time_Per_Step,speed_uncertainty,Speed_Jitter,gpu_type,num_gpu,staged_from"
-    assert tuple(lines[0].split(",")) == PSC_COLUMNS
-    assert len(lines) == 2
-    speed, seconds = (float(v) for v in lines[1].split(",")[:2])
-    assert speed * seconds == pytest.approx(8)
 
 
 def test_the_runtime_is_what_the_machine_says():

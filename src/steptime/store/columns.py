@@ -209,6 +209,11 @@ def _effective_batch(record: Record) -> int | None:
     return record.case.effective_batch or (record.printed.effective_batch if record.printed else None)
 
 
+def _own(field: str) -> Callable[[Record], Any]:
+    """A field of our own cases; imported ones do not say it."""
+    return lambda record: None if record.source else getattr(record.case, field)
+
+
 def _optimizer(record: Record) -> str:
     return record.case.optimizer if record.case.phase == Phase.TRAINING else ""
 
@@ -306,6 +311,8 @@ TABLE = (
     _run("job", "job", "allocation.job"),
     _run("partition", "partition", "allocation.partition"),
     Column("device_asked", "device that was asked for", "case.device", per_run=False),
+    Column("seed", "seed", _own("seed"), sql=COUNT, per_run=False, depends=("origin",)),
+    Column("repeat", "repeat", _own("repeat"), sql=COUNT, per_run=False, depends=("origin",)),
     _figure("queue_seconds", "time in the queue", "s", "", "allocation.queue_seconds", measured=False),
     _figure("staging_seconds", "time of staging data", "s", "", "staging.seconds", measured=False),
 )  # fmt: skip

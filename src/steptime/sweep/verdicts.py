@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key
+from steptime.core.schema import OK, TRUST, Case, Record, Status, Verdict, case_key
 
 RETRIES = ("", "failed", "contended", "all")
-TRUST = {Verdict.CLEAN: 0, Verdict.NOISY: 1, Verdict.UNKNOWN: 2, Verdict.CONTENDED: 3}
 
 
 def better(record: Record) -> tuple[int, int]:

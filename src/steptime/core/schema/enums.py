@@ -90,5 +90,7 @@ class JobKind(Word):
 OK = Status.OK
 FAILURES = tuple(status for status in Status if status is not Status.OK)
 VERDICTS = tuple(Verdict)
+TRUST = {Verdict.CLEAN: 0, Verdict.NOISY: 1, Verdict.UNKNOWN: 2, Verdict.CONTENDED: 3}
+"""of several records of one case the one with the least number counts"""
 PHASES = tuple(Phase)
 PRECISIONS = tuple(Precision)

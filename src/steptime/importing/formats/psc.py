@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from steptime.importing.foreign import NUMBER, Entry, File, Refused, number, search, whole
 from steptime.importing.tables import csv_table
@@ -13,6 +14,9 @@ TOOL = "PSC Deep MNIST"
 NAME = re.compile(r"(\d{4}-\d\d-\d\d)-([^:/]+)[:](\d{1,6})[:](\$?\w+)")
 MEAN_TIME = re.compile(r"^[ \t]*Mean Time(?: Per Step)?[ \t]*:", re.MULTILINE)
 CSV_START = "mean_speed,Mean_Time_Per_Step,speed_uncertainty,Speed_Jitter,gpu_type,num_gpu,staged_from"
+
+FURTHER = {"model": "model", "phase": "phase", "precision": "precision", "software": "framework", "optimizer": "optimizer"}
+"""columns that `steptime export` adds where rows differ in them, and their fields"""
 
 MAX_BATCH = 10_000
 """a sixth of MNIST; more means milliseconds for seconds"""
@@ -67,7 +71,9 @@ def _rows(file: File) -> Iterator[Entry]:
             "jitter": "Speed_Jitter",
         }
         found = {key: number(row.get(column)) for key, column in keys.items()}
-        yield _entry(line, found, row.get("gpu_type", ""), row.get("num_gpu", ""), row.get("staged_from", ""), date)
+        entry = _entry(line, found, row.get("gpu_type", ""), row.get("num_gpu", ""), row.get("staged_from", ""), date)
+        further = {field: row[column] for column, field in FURTHER.items() if row.get(column)}
+        yield replace(entry, **further, batch=whole(row.get("batch", "")) or entry.batch)
 
 
 def _entry(line: int, found: dict[str, float | None], kind: str, count: str, staged: str, started: str) -> Entry:
