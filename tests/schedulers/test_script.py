@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from steptime.core.errors import UnknownName, Unsupported
 from steptime.core.schema import Case
 from steptime.schedulers.request import chunks, request_of, request_words
-from steptime.schedulers.script import Script, Task, comment, expandable, script_text
+from steptime.schedulers.script import Script, Task, commands, comment, expandable, script_text
 from steptime.schedulers.site_file import site_of
 from steptime.schedulers.site_search import SHIPPED, find_site
 from steptime.schedulers.slurm.script import SlurmScript
@@ -88,6 +88,29 @@ def test_any_text_is_a_word_of_the_shell_and_nothing_else(text):
     plain = text.replace("$", "")
     done = subprocess.run(["bash", "-c", f"printf %s {expandable(plain)}"], capture_output=True)
     assert done.stdout.decode() == plain
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("module load a && module load b", ["module load a", "module load b"]),
+        ("source '/a && b/x' && cd ${HOME}", ["source '/a && b/x'", "cd ${HOME}"]),
+        ('export A="x && y" && z', ['export A="x && y"', "z"]),
+        ("export A=1", ["export A=1"]),
+        ("", [""]),
+    ],
+)
+def test_commands_of_an_and_list_stand_alone(line, parts):
+    assert commands(line) == parts
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[ -e x ] && source x", "a && b || c", "a=$(b && c)", "a > b && c", "a && b; c", "a &&", "&& a", "a && \\", "a && b # c",
+     "{ a && b", "if a && b", "echo it's && b", "a & b"],
+)  # fmt: skip
+def test_other_lines_stay_as_they_are(line):
+    assert commands(line) == [line]
 
 
 def test_variables_are_expanded_and_nothing_else():

@@ -177,4 +177,4 @@ def test_a_site_is_checked_with_tiny_jobs(slurm, tmp_path):
         "its variable is not set",
     )
     assert not found["reference on 1 node in def"]["works"]
-    assert "exit code 127" in found["reference on 1 node in def"]["seen"]
+    assert "exit code 1 at: python=/nowhere/python;" in found["reference on 1 node in def"]["seen"]

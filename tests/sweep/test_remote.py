@@ -164,6 +164,21 @@ def test_a_record_that_its_job_could_not_store_is_taken_from_its_folder(world):
     assert (record.status, record.id, record.allocation.job) == ("ok", attempt.record_id, attempt.job)
 
 
+def test_a_job_whose_environment_failed_is_a_launch_failure_with_the_line(world):
+    def fail():
+        for attempt in world.open_attempts():
+            folder = attempt.folder(world.folder)
+            folder.mkdir()
+            (folder / "launch_failed").write_text("the environment failed with exit code 1 at: module load x\n")
+            (folder / "exit").write_text("1\n")
+            world.scheduler.jobs[attempt.job].end("FAILED")
+
+    world.clock.during_pause = fail
+    (record,) = world.run()
+    assert (record.status, record.failure.exit_code) == ("launch_failed", 1)
+    assert record.message == "the environment failed with exit code 1 at: module load x"
+
+
 def test_a_failed_node_s_case_is_submitted_again_until_the_retries_are_used_up(world):
     def nodes_fail():
         for attempt in world.open_attempts():

@@ -64,7 +64,9 @@ def _finding(site: Site, record: Record) -> Finding:
     if record.status == OK and allocation and record.software:
         queue = f", {allocation.queue_seconds:.0f} s in the queue" if allocation.queue_seconds is not None else ""
         ran = f"{record.software.framework} {record.software.framework_version} on {allocation.ran_on}"
-        return Finding(what, True, f"job {allocation.job} on {','.join(allocation.nodes)}{queue}; {ran}")
+        modules = f", modules {' '.join(record.software.modules)}" if record.software.modules else ""
+        used = f"by {record.software.interpreter}{modules}"
+        return Finding(what, True, f"job {allocation.job} on {','.join(allocation.nodes)}{queue}; {ran}, {used}")
     return Finding(what, False, f"{record.status}: {record.message}")
 
 

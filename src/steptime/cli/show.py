@@ -197,6 +197,7 @@ def _software(w: Software) -> Pairs:
     return [
         ("framework", f"{w.framework} {w.framework_version}" + (f", Python {w.python}" if w.python else "")),
         ("interpreter", w.interpreter),
+        ("modules", " ".join(w.modules)),
         ("ran as", _ran_as(w)),
         *w.settings.items(),
         ("variables", " ".join(f"{k}={v}" for k, v in w.environment.items())),

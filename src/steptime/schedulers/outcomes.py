@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.schema import Allocation, Case, Failure, FailureCause, Record, Status
+from steptime.core.worker.deliver import launch_problem
 from steptime.launch.local import log_tail
 from steptime.schedulers.journal import Attempt, Entry, Submission, SubmissionJournal
 from steptime.schedulers.scheduler import EndedJob, QueuedJob, Scheduler
@@ -99,6 +100,8 @@ class JobOutcomes:
             cause = causes[job.job]
             if self.journal.is_abandoned(attempt.submission) and not job.began:
                 cause = FailureCause(Status.CANCELLED, f"job {job.job} was cancelled")
+            if problem := launch_problem(attempt.folder(self.journal.sweep_folder)):
+                cause = FailureCause(Status.LAUNCH_FAILED, problem)
             late = self._delivered(attempt)
             outcomes.append((attempt, late or self._failure(attempt, cause, queue.get(job.job), job.exit_code)))
         return outcomes

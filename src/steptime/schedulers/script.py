@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from steptime.core.worker.deliver import LAUNCH_FAILED
 from steptime.schedulers.request import Request, request_words
 from steptime.schedulers.scheduler import JobVariables, ScriptDialect
 from steptime.schedulers.site import Framework, Site
@@ -57,11 +58,12 @@ def script_text(script: Script, dialect: ScriptDialect) -> str:
     sections = [
         _head(script, dialect),
         _place(script, dialect.variables),
-        _environment(script),
         _allocation(script, dialect),
+        _environment(script),
+        _data_store(script),
         _run(script, dialect),
     ]
-    return "\n".join("\n".join(lines) + "\n" for lines in sections)
+    return "\n".join("\n".join(lines) + "\n" for lines in sections if lines)
 
 
 def job_name(script: Script) -> str:
@@ -115,26 +117,78 @@ def _place(script: Script, variables: JobVariables) -> list[str]:
     ]
 
 
+ON_FAILURE = [
+    "environment_failed() {  # number of the line, exit code",
+    """  trap - ERR; line=$(sed --quiet "$1p" "$0"); reason=""",
+    """  [[ $line != *"checked "* ]] || reason=" ($(head --lines=3 "$try/module.err" | paste --serial --delimiters=" "))\"""",
+    f"""  echo "the environment failed with exit code $2 at: ${{line//checked /}}$reason" | tee "$try/{LAUNCH_FAILED}" >&2""",
+    "  for python in python3 python; do",
+    '    "$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.." 2> /dev/null && break',
+    "  done",
+    '  exit "$2"',
+    "}",
+    """trap 'code=$?; [ "${#BASH_SOURCE[@]}" -gt 1 ] || environment_failed "$LINENO" "$code"' ERR""",
+]
+"""commands within a sourced file may fail: its last one counts"""
+CHECKED = [
+    "checked() {  # for `module`: older versions print an error and return 0",
+    '  local code=0; "$@" 2> "$try/module.err" || code=$?',
+    '  cat "$try/module.err" >&2',
+    """  if [ "$code" = 0 ] && grep --extended-regexp --quiet '(^|[[:space:]:])ERROR:' "$try/module.err"; then code=1; fi""",
+    '  return "$code"',
+    "}",
+]
+MODULE = re.compile(r"(^\s*|[;&|(]\s*|\b(?:then|do|else)\s+)(?=(?:module|ml)\s+[^\s(])")
+"""where a line calls the module system"""
+QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""")
+OTHER_FORM = re.compile(r"""[;|<>()`\\'"#]|(?<!&)&(?!&)""")
+CONDITIONS = ("[", "[[", "!", "{", "test", "if", "while", "until", "for", "case", "command", "type", "which", "hash", "grep")
+"""words with which a command begins that may well fail: [ -e FILE ] && source FILE"""
+
+
 def _environment(script: Script) -> list[str]:
+    """A line that fails ends the job, or another framework on the PATH would be measured in the place of the one asked for."""
     site, backend = script.site, script.request.backend
     own = site.backends.get(backend)
-    lines = [f"# {backend}, as the site configures it." if own else f"# {backend}: not configured by the site."]
-    lines += [f"export {name}={expandable(value)}" for name, value in site.environment.items()]
+    lines = [f"export {name}={expandable(value)}" for name, value in site.environment.items()]
     if own:
-        lines += [f"module load {' '.join(map(shlex.quote, own.modules))}"] if own.modules else []
+        lines += [f"module load {shlex.quote(module)}" for module in own.modules]
         lines += _conda(own)
-        lines += own.lines
-    return [*lines, f"python={_python(own, script.python)}"]
+        lines += [command for line in own.lines for command in commands(line)]
+    checked = [MODULE.sub(r"\1checked ", line) for line in lines]
+    configured = "as the site configures it" if own else "not configured by the site"
+    return [
+        f"# {backend}, {configured}. A line that fails ends the job with `launch_failed`: append `|| true` to one that may fail.",
+        *ON_FAILURE,
+        *(CHECKED if checked != lines else []),
+        *checked,
+        f'python={_python(own, script.python)}; type "$python" > /dev/null',
+        "trap - ERR",
+    ]
+
+
+def commands(line: str) -> list[str]:
+    """Those of `A && B`, one to a line, since bash takes a failing A for a condition; a line of any other form as it is."""
+    masked = QUOTED.sub(lambda quoted: "_" * len(quoted.group()), line)
+    parts, at = [], 0
+    for part in masked.split("&&"):
+        parts.append(line[at : at + len(part)].strip())
+        at += len(part) + len("&&")
+    if OTHER_FORM.search(masked) or any(not part or part.split()[0] in CONDITIONS for part in parts[:-1]) or not parts[-1]:
+        return [line]
+    return parts
 
 
 def _conda(own: Framework) -> list[str]:
+    """An environment without an interpreter would leave another one first on the PATH."""
     if not own.conda:
         return []
-    return [
-        f"conda_env={expandable(own.conda)}",
-        'if [ -x "$conda_env/bin/python" ]; then export PATH="$conda_env/bin:$PATH" CONDA_PREFIX="$conda_env"',
-        'else eval "$(conda shell.bash hook)" && conda activate "$conda_env"; fi',
+    env = expandable(own.conda)
+    lines = [
+        f'if [ -x {env}/bin/python ]; then export PATH={env}/bin:"$PATH" CONDA_PREFIX={env}',
+        f'else eval "$(conda shell.bash hook)" && conda activate {env}; fi',
     ]
+    return lines if own.python else [*lines, f'[ -x "$CONDA_PREFIX/bin/python" ]  # conda environment {comment(own.conda)[2:]}']
 
 
 def _python(own: Framework | None, chosen: str) -> str:
@@ -144,7 +198,7 @@ def _python(own: Framework | None, chosen: str) -> str:
 
 
 def _allocation(script: Script, dialect: ScriptDialect) -> list[str]:
-    """What the record says of the job, and where the data are staged."""
+    """What the record says of the job."""
     request, site = script.request, script.site
     first, count = MASTER_PORTS
     lines = [
@@ -155,10 +209,17 @@ def _allocation(script: Script, dialect: ScriptDialect) -> list[str]:
     if request.processes > 1:
         port = f"$(({first} + {dialect.variables.job_id} % {count}))"
         lines += [f"export MASTER_ADDR=${{STEPTIME_NODES%%,*}} MASTER_PORT={port}"]
-    if request.store:
-        lines += ["", "# Where the data are staged: a worker finds a store by the variable of its name."]
-        lines += [f"export {request.store.upper().replace('-', '_')}={expandable(site.directories[request.store])}"]
     return lines
+
+
+def _data_store(script: Script) -> list[str]:
+    request, site = script.request, script.site
+    if not request.store:
+        return []
+    return [
+        "# Where the data are staged: a worker finds a store by the variable of its name.",
+        f"export {request.store.upper().replace('-', '_')}={expandable(site.directories[request.store])}",
+    ]
 
 
 def _run(script: Script, dialect: ScriptDialect) -> list[str]:

@@ -46,17 +46,28 @@ mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
 # How it ends is written down, whatever happens.
 trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
 
-# fake, as the site configures it.
-export ONEDNN_MAX_CPU_ISA=AVX2
-export CACHE="$HOME"'/it'"'"'s here'
-source /opt/fake.sh
-python="$FAKE_HOME"/bin/python
-
 # What the job was given, for the record.
 export STEPTIME_SITE=own STEPTIME_JOB=$job STEPTIME_GRES=''
 export STEPTIME_PARTITION=$SLURM_JOB_PARTITION
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
+
+# fake, as the site configures it. A line that fails ends the job with `launch_failed`: append `|| true` to one that may fail.
+environment_failed() {  # number of the line, exit code
+  trap - ERR; line=$(sed --quiet "$1p" "$0"); reason=
+  [[ $line != *"checked "* ]] || reason=" ($(head --lines=3 "$try/module.err" | paste --serial --delimiters=" "))"
+  echo "the environment failed with exit code $2 at: ${line//checked /}$reason" | tee "$try/launch_failed" >&2
+  for python in python3 python; do
+    "$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.." 2> /dev/null && break
+  done
+  exit "$2"
+}
+trap 'code=$?; [ "${#BASH_SOURCE[@]}" -gt 1 ] || environment_failed "$LINENO" "$code"' ERR
+export ONEDNN_MAX_CPU_ISA=AVX2
+export CACHE="$HOME"'/it'"'"'s here'
+source /opt/fake.sh
+python="$FAKE_HOME"/bin/python; type "$python" > /dev/null
+trap - ERR
 
 # The worker, for at most 900 s; then its record goes into the store.
 cd "$try" || exit 1

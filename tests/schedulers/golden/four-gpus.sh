@@ -29,19 +29,36 @@ mkdir -p "$try" && cp "$folder/job.json" "$try/job.json" || exit 1
 # How it ends is written down, whatever happens.
 trap 'code=$?; echo "$code" > "$try/exit.part" && mv "$try/exit.part" "$try/exit"' EXIT
 
-# pytorch, as the site configures it.
-module load AI/anaconda3-5.1.0_gpu
-conda_env="$AI_ENV"
-if [ -x "$conda_env/bin/python" ]; then export PATH="$conda_env/bin:$PATH" CONDA_PREFIX="$conda_env"
-else eval "$(conda shell.bash hook)" && conda activate "$conda_env"; fi
-python=python
-
 # What the job was given, for the record.
 export STEPTIME_SITE=bridges STEPTIME_JOB=$job STEPTIME_GRES=gpu:k80:4
 export STEPTIME_PARTITION=$SLURM_JOB_PARTITION
 export STEPTIME_NODES=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | paste --serial --delimiters=,)
 export STEPTIME_QUEUED=$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format="%V %S" 2> /dev/null)
 export MASTER_ADDR=${STEPTIME_NODES%%,*} MASTER_PORT=$((20000 + SLURM_JOB_ID % 12000))
+
+# pytorch, as the site configures it. A line that fails ends the job with `launch_failed`: append `|| true` to one that may fail.
+environment_failed() {  # number of the line, exit code
+  trap - ERR; line=$(sed --quiet "$1p" "$0"); reason=
+  [[ $line != *"checked "* ]] || reason=" ($(head --lines=3 "$try/module.err" | paste --serial --delimiters=" "))"
+  echo "the environment failed with exit code $2 at: ${line//checked /}$reason" | tee "$try/launch_failed" >&2
+  for python in python3 python; do
+    "$python" "$folder/steptime-worker.pyz" --deliver "$try" "$sweep/../.." 2> /dev/null && break
+  done
+  exit "$2"
+}
+trap 'code=$?; [ "${#BASH_SOURCE[@]}" -gt 1 ] || environment_failed "$LINENO" "$code"' ERR
+checked() {  # for `module`: older versions print an error and return 0
+  local code=0; "$@" 2> "$try/module.err" || code=$?
+  cat "$try/module.err" >&2
+  if [ "$code" = 0 ] && grep --extended-regexp --quiet '(^|[[:space:]:])ERROR:' "$try/module.err"; then code=1; fi
+  return "$code"
+}
+checked module load AI/anaconda3-5.1.0_gpu
+if [ -x "$AI_ENV"/bin/python ]; then export PATH="$AI_ENV"/bin:"$PATH" CONDA_PREFIX="$AI_ENV"
+else eval "$(conda shell.bash hook)" && conda activate "$AI_ENV"; fi
+[ -x "$CONDA_PREFIX/bin/python" ]  # conda environment $AI_ENV
+python=python; type "$python" > /dev/null
+trap - ERR
 
 # The worker, for at most 900 s; then its record goes into the store.
 cd "$try" || exit 1

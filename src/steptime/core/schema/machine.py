@@ -26,6 +26,8 @@ class Software:
     affinity: list[int] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     """what the backend chose: layout, compile mode, fused optimiser, ..."""
+    modules: list[str] = field(default_factory=list)
+    """of the module system (Lmod, Environment Modules), in the order in which they were loaded"""
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
 from steptime.core.atomic import write_text
-from steptime.core.schema import Allocation, Job, Record, from_json, to_json
+from steptime.core.schema import Allocation, Failure, Job, Record, Status, from_json, to_json
+
+LAUNCH_FAILED = "launch_failed"
+"""a file in the job's folder: why its script did not start the worker"""
+LONGEST_MESSAGE = 500
 
 
 def deliver(folder: Path, store: Path, environment: Mapping[str, str]) -> int:
     try:
-        record = from_json(Record, (folder / "record.json").read_text())
         job = from_json(Job, (folder / "job.json").read_text())
+        record = _not_launched(job, folder) or from_json(Record, (folder / "record.json").read_text())
     except (OSError, ValueError, TypeError) as problem:
         print(f"steptime: no record to deliver: {problem}", file=sys.stderr)
         return 1
@@ -33,6 +37,25 @@ def deliver(folder: Path, store: Path, environment: Mapping[str, str]) -> int:
         print(f"steptime: cannot write to {target}: {problem.strerror}; the record stays in {folder}", file=sys.stderr)
         return 1
     return 0
+
+
+def launch_problem(folder: Path) -> str:
+    """In one line; empty if the worker was started."""
+    try:
+        text = (folder / LAUNCH_FAILED).read_text(errors="replace")
+    except OSError:
+        return ""
+    return " ".join(text.split())[:LONGEST_MESSAGE]
+
+
+def _not_launched(job: Job, folder: Path) -> Optional[Record]:
+    problem = launch_problem(folder)
+    if not problem:
+        return None
+    from steptime.core.machine.describe import describe
+
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    return Record(job.id, Status.LAUNCH_FAILED, job.case, now, problem, job.sweep, machine=describe(), failure=Failure())
 
 
 def record_id(job: Job, batch_job: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import platform
 import sys
 import time
@@ -144,6 +145,7 @@ def _software(facts: Facts, environment: dict[str, str], busy: Optional[int]) ->
         precision=facts.precision,
         affinity=affinity(),
         settings=facts.settings,
+        modules=[name for name in os.environ.get("LOADEDMODULES", "").split(":") if name],
     )
 
 

@@ -293,6 +293,7 @@ function sections({ row, record }) {
             ["settings", joined(s.settings)],
             ["variables", joined(s.environment)],
             ["interpreter", s.interpreter],
+            ["modules", (s.modules ?? []).join(" ")],
             ["steptime", s.steptime],
           ])
         : kept([
