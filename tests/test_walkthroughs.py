@@ -79,6 +79,7 @@ FIGURE = """
 import json, sys
 from dataclasses import replace
 from pathlib import Path
+from steptime.cli.show import sections
 from steptime.core.schema import Case, Record, Resources, Summary
 from steptime.guide.view.dimensions import MEASURES, STORED_MEASURES
 from steptime.guide.web.assets import text
@@ -103,6 +104,7 @@ guide = Guide(store)
 guide.refresh()
 print(json.dumps({
     "row": row_of(record)["idle_ms"],
+    "show": dict(dict(sections(record))["resources"])["idle time of the device in a step"],
     "csv": "idle_ms" in csv_text([row_of(record)]).splitlines()[0].split(","),
     "index": sorted(row["idle_ms"] or 0 for row in Snapshot.of(index).index_rows("rows")),
     "measure": [MEASURES["idle_ms"].label, "idle_ms" in STORED_MEASURES],
@@ -182,6 +184,7 @@ def test_a_record_figure_is_a_field_and_a_line(copy, tmp_path):
     copy.follow("Adding a record figure")
     assert json.loads(copy.python("-c", FIGURE, str(tmp_path / "store"))) == {
         "row": 250.0,
+        "show": "250 ms",
         "csv": True,
         "index": [0, 250.0],
         "measure": ["idle time of the device in a step", True],

@@ -50,7 +50,23 @@ def _figure(row: Row, column: Column) -> str:
     if column.unit == "samples/s":
         unit = row.get("unit")
         return speed(value) if unit in (None, column.unit) else f"{speed(value)} {unit}"
-    return {"percent": share, "bytes": size}.get(column.form, "{:.4g}".format)(value)
+    return _number(value, column)
+
+
+def _number(value: float, column: Column) -> str:
+    if column.form in ("percent", "bytes"):
+        return share(value) if column.form == "percent" else size(value)
+    return str(value) if isinstance(value, int) else f"{value:.4g}"
+
+
+def with_unit(value: Any, column: Column, unit_of_speed: str) -> str:
+    """A value where no heading says its unit."""
+    if isinstance(value, dict):
+        return " ".join(f"{key}={text}" for key, text in value.items())
+    if value is None or column.kind == "text":
+        return str(value or "")
+    unit = unit_of_speed if column.unit == "samples/s" else column.unit
+    return f"{_number(value, column)} {unit if column.form == 'number' else ''}".rstrip()
 
 
 def half_width(row: Row) -> float:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from steptime.cli.options import json_option, open_store, store_option
-from steptime.cli.printing import fields, number, print_steps, share, size
+from steptime.cli.printing import fields, number, print_steps, share, size, with_unit
 from steptime.core.schema import (
     Allocation,
     Contention,
     Cost,
     Failure,
     Machine,
-    Phase,
     Printed,
     Profile,
     Record,
@@ -23,16 +23,20 @@ from steptime.core.schema import (
     Software,
     Source,
     Staging,
+    Status,
     Steps,
     Summary,
     to_json,
 )
 from steptime.plan.repeat import repeat_command
-from steptime.store.columns import COLUMNS, model_name
+from steptime.store.columns import COLUMNS, TABLE, Column
 from steptime.store.lookup import find
 from steptime.store.rows import full_row
 
 MOST_ENTRIES = 5
+IN_TITLE = ("model", "phase", "backend", "precision")
+IN_OTHER_LINES = ("throughput", "ci_low", "ci_high", "verdict", "software", "unit", "staging_seconds")
+"""columns that a line below explains together with what no column has"""
 Pairs = list[tuple[str, Any]]
 
 
@@ -57,55 +61,73 @@ def command(name: str, full: bool, steps_table: bool, as_json: bool, store_path:
 
 
 def sections(record: Record) -> list[tuple[str, Pairs]]:
-    case = record.case
-    batch = f"batch {case.batch}" if case.batch else ""
-    head = ", ".join(filter(None, (model_name(case), case.phase, case.backend, case.precision, batch)))
-    parts: list[tuple[str, Pairs | None]] = [
-        (head, _case(record)),
-        ("speed", _speed(record, record.summary, record.steps) if record.summary and record.steps else None),
-        ("data", _data(record, record.staging) if record.staging else None),
-        ("speed, as printed", _printed(record.printed, COLUMNS["unit"].of(record)) if record.printed else None),
-        ("profile, time under a profiler", _profile(record.profile) if record.profile else None),
-        ("imported from", _source(record, record.source) if record.source else None),
-        ("cost", _cost(record.cost) if record.cost else None),
-        ("resources", _resources(record.resources) if record.resources else None),
-        ("contention", _contention(record.contention) if record.contention else None),
-        ("software", _software(record.software) if record.software else None),
-        ("machine", _machine(record.machine) if record.machine else None),
-        ("job", _allocation(record.allocation) if record.allocation else None),
-        ("failure", _failure(record.failure) if record.failure else None),
+    """Every column that has a value, beside what the parts of the record say that no column has."""
+    figures = record.summary or record.printed
+    title = ", ".join(str(COLUMNS[name].of(record)) for name in IN_TITLE if COLUMNS[name].of(record))
+    batch = f", batch {record.case.batch}" if record.case.batch else ""
+    repeat = [("repeat it", "" if record.source else repeat_command(record))]
+    parts: list[tuple[str, str, Pairs]] = [
+        (title + batch, "", []),
+        ("configuration", "configuration", repeat),
+        ("speed, as printed" if record.printed else "speed", "summary", _speed(record, figures) if figures else []),
+        ("data", "staging", _data(record, record.staging) if record.staging else []),
+        ("profile, time under a profiler", "profile", _profile(record.profile) if record.profile else []),
+        ("imported from", "source", _source(record, record.source) if record.source else []),
+        ("cost", "cost", _cost(record.cost) if record.cost else []),
+        ("resources", "resources", _resources(record.resources) if record.resources else []),
+        ("contention", "contention", _contention(record.contention) if record.contention else []),
+        ("software", "software", _software(record.software) if record.software else []),
+        ("hardware", "hardware", _machine(record.machine) if record.machine else []),
+        ("job", "allocation", _allocation(record.allocation) if record.allocation else []),
+        ("failure", "failure", _failure(record.failure) if record.failure else []),
     ]
-    return [(title, pairs) for title, pairs in parts if pairs and fields(pairs)]
+    described = [(title, [*others, *_columns(record, section)]) for title, section, others in parts]
+    return [(title, pairs) for title, pairs in described if fields(pairs)]
 
 
-def _case(record: Record) -> Pairs:
-    case = record.case
+def _columns(record: Record, section: str) -> Pairs:
+    """A line for each column of the section."""
     return [
-        ("id", record.id),
-        ("status", record.status),
-        ("message", record.message),
-        ("started", record.started),
-        ("replicas", f"{case.replicas}, effective batch {case.effective_batch}" if case.replicas > 1 and case.batch else ""),
-        ("threads", case.threads or ""),
-        ("optimizer", case.optimizer if case.phase == Phase.TRAINING else ""),
-        ("labels", " ".join(f"{k}={v}" for k, v in case.labels.items())),
-        ("repeat it", "" if record.source else repeat_command(record)),
+        (column.label, with_unit(_value(column, record), column, COLUMNS["unit"].of(record)))
+        for column in TABLE
+        if _section(column) == section and column.name not in (*IN_TITLE, *IN_OTHER_LINES)
     ]
 
 
-def _speed(record: Record, s: Summary, steps: Steps) -> Pairs:
-    names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
-    milliseconds = " · ".join(f"{name} {1e3 * getattr(s, f'{name}_seconds'):.4g}" for name in names)
-    counted = f"{len(steps.seconds)}, of which the first {steps.steady_start} are warm-up; stopped by {steps.stopped_by}"
-    known = record.first_loss is not None and record.last_loss is not None
+def _section(column: Column) -> str:
+    """A column of the run belongs to the part of the record that has its field."""
+    return column.section or str(column.read).rpartition(".")[0]
+
+
+def _value(column: Column, record: Record) -> Any:
+    """With the figures of a wrong result, which rows do not have."""
+    return column.of(replace(record, status=Status.OK) if column.measured else record)
+
+
+def _speed(record: Record, figures: Summary | Printed) -> Pairs:
     return [
-        ("mean speed", f"{s.mean_speed:.2f} samples/s, {s.ci_level:.0%} interval {s.ci_low:.2f} to {s.ci_high:.2f}"),
-        ("uncertainty", f"{s.uncertainty:.3g}"),
-        ("jitter", f"{s.jitter:.3g}"),
-        ("ms per step", milliseconds),
-        ("steps", counted),
-        ("loss", f"{record.first_loss:.4g} to {record.last_loss:.4g}" if known else ""),
+        ("mean speed", _mean_speed(figures, COLUMNS["unit"].of(record))),
+        ("fastest step", _milliseconds(figures.min_seconds)),
+        ("slowest step", _milliseconds(figures.max_seconds)),
+        ("steps", _steps(record.steps) if record.steps else figures.n),
+        ("loss", "" if None in (record.first_loss, record.last_loss) else f"{record.first_loss:.4g} to {record.last_loss:.4g}"),
+        *(record.printed.others.items() if record.printed else ()),
     ]
+
+
+def _mean_speed(figures: Summary | Printed, unit: str) -> str:
+    if isinstance(figures, Printed):
+        return "" if figures.mean_speed is None else f"{figures.mean_speed:.10g} {unit}"
+    interval = f"{figures.ci_level:.0%} interval {figures.ci_low:.2f} to {figures.ci_high:.2f}"
+    return f"{figures.mean_speed:.2f} {unit}, {interval}"
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1e3 * seconds:.4g} ms"
+
+
+def _steps(steps: Steps) -> str:
+    return f"{len(steps.seconds)}, of which the first {steps.steady_start} are warm-up; stopped by {steps.stopped_by}"
 
 
 def _data(record: Record, s: Staging) -> Pairs:
@@ -116,20 +138,6 @@ def _data(record: Record, s: Staging) -> Pairs:
         count = len(steps.seconds) - steps.steady_start
         share_ = f"{1e3 * spent / count:.3g} ms, {share(spent / all_)} of the step"
     return [("set", record.case.data), ("staged to", f"{s.store}: {s.folder}"), ("staging", took), ("fetching a batch", share_)]
-
-
-def _printed(p: Printed, unit: str) -> Pairs:
-    names = ("mean", "p50", "p90", "p95", "p99", "min", "max")
-    known = [(name, getattr(p, f"{name}_seconds")) for name in names]
-    return [
-        ("mean speed", "" if p.mean_speed is None else f"{p.mean_speed:.10g} {unit}"),
-        ("uncertainty", p.uncertainty),
-        ("jitter", p.jitter),
-        ("ms per step", " · ".join(f"{name} {1e3 * value:.4g}" for name, value in known if value is not None)),
-        ("steps", p.n),
-        ("peak memory", size(p.peak_bytes)),
-        *p.others.items(),
-    ]
 
 
 def _profile(p: Profile) -> Pairs:
@@ -145,16 +153,12 @@ def _profile(p: Profile) -> Pairs:
 
 
 def _source(record: Record, s: Source) -> Pairs:
-    """The device by its one name, then the source's own words."""
-    device = COLUMNS["device"].of(record)
+    """The file, and its own words."""
     return [
         ("tool", s.tool),
         ("file", f"{s.file}, line {s.line}"),
         ("sha256", s.sha256),
-        ("server", s.server),
-        ("device", device if device == s.device else f"{device}, written {s.device}"),
-        ("runtime", s.runtime),
-        *((name.replace("_", " "), value) for name, value in s.settings.items()),
+        ("device", s.device if s.device != COLUMNS["device"].of(record) else ""),
         ("notes", "; ".join(s.notes)),
         *((name, value) for name, value in s.raw.items() if value != s.settings.get(name.replace(" ", "_"))),
     ]
@@ -166,16 +170,14 @@ def _cost(c: Cost) -> Pairs:
         ("FLOPs per step", f"{c.flops_per_step / 1e9:.4g} G" if c.flops_per_step else ""),
         ("achieved", f"{c.achieved_flops / 1e9:.4g} GFLOP/s" if c.achieved_flops else ""),
         ("measured limit", f"{c.peak_flops / 1e9:.4g} GFLOP/s" if c.peak_flops else "unknown"),
-        ("share of limit", share(c.limit_share)),
     ]
 
 
 def _resources(r: Resources) -> Pairs:
     return [
-        ("peak memory", size(r.peak_bytes)),
         ("device memory", size(r.device_peak_bytes)),
         ("start-up", f"{r.startup_seconds:.2f} s (import {r.import_seconds:.2f}, build {r.build_seconds:.2f})"),
-        ("first step", f"{1e3 * r.first_step_seconds:.4g} ms"),
+        ("first step", _milliseconds(r.first_step_seconds)),
         ("compilation", f"{r.compile_seconds:.2f} s" if r.compile_seconds is not None else ""),
         ("energy", f"{r.energy_joules:.4g} J" if r.energy_joules is not None else "unavailable"),
     ]
@@ -195,7 +197,7 @@ def _contention(q: Contention) -> Pairs:
 
 def _software(w: Software) -> Pairs:
     return [
-        ("framework", f"{w.framework} {w.framework_version}" + (f", Python {w.python}" if w.python else "")),
+        ("Python", w.python),
         ("interpreter", w.interpreter),
         ("modules", " ".join(w.modules)),
         ("ran as", _ran_as(w)),
@@ -212,19 +214,16 @@ def _ran_as(w: Software) -> str:
 
 
 def _machine(m: Machine) -> Pairs:
-    return [("host", m.host), ("CPU", f"{m.cpu}, {m.cores} cores"), ("memory", size(m.memory_bytes))]
+    return [("CPU", f"{m.cpu}, {m.cores} cores"), ("memory", size(m.memory_bytes))]
 
 
 def _allocation(a: Allocation) -> Pairs:
     devices = f"{a.gres}{f' (visible: {a.visible_devices})' if a.visible_devices else ''}" if a.gres else ""
     return [
         ("site", a.site),
-        ("job", a.job),
-        ("partition", a.partition),
         ("nodes", " ".join(a.nodes)),
         ("devices", devices),
         ("ran on", a.ran_on),
-        ("queue", f"{a.queue_seconds:.0f} s" if a.queue_seconds is not None else ""),
     ]
 
 

@@ -1,7 +1,7 @@
 """Every column of a record, once: what it is called, where it is in a record, how it is stored, and what it is good for.
 
-Rows, the index, its roll-up, look-up, export, `list`, and the dimensions and measures of the guide and of its page are made from
-TABLE. A new figure is a field in `core/schema` and a line here.
+Rows, the index, its roll-up, look-up, export, `list`, `show`, and the dimensions and measures of the guide and of its page are
+made from TABLE. A new figure is a field in `core/schema` and a line here.
 
 A column of the configuration says what was run, and is read from `case`, `software` and `machine`, which many records share; what
 else its function reads of a record is named in `depends`. A column of the run is the path of a field: these are read by the
@@ -59,6 +59,8 @@ class Column:
     """whether single runs have a confidence interval of it"""
     heading: str = ""
     """what a narrow table calls it, where that is not the label"""
+    section: str = ""
+    """configuration | software | hardware, of a column of the configuration: what it describes"""
 
     @property
     def kind(self) -> str:
@@ -233,7 +235,15 @@ def _run(name: str, label: str, read: str, **more: Any) -> Column:
 
 def _what(name: str, label: str, read: str | Callable[[Record], Any], **more: Any) -> Column:
     """A column of the configuration."""
-    return Column(name, label, read, per_run=False, configures=True, dimension=True, **more)
+    return Column(name, label, read, **{"section": "configuration", **more}, per_run=False, configures=True, dimension=True)
+
+
+def _software_column(name: str, label: str, read: Callable[[Record], Any], **more: Any) -> Column:
+    return _what(name, label, read, section="software", **more)
+
+
+def _hardware_column(name: str, label: str, read: Callable[[Record], Any], **more: Any) -> Column:
+    return _what(name, label, read, section="hardware", **more)
 
 
 def _figure(name: str, label: str, unit: str, better: str, read: str, printed: str = "", **more: Any) -> Column:
@@ -251,20 +261,20 @@ TABLE = (
     _run("id", "id", "id"),
     _what("phase", "phase", "case.phase", blank=False, order=PHASES),
     _what("model", "model", lambda record: model_name(record.case)),
-    _what("framework", "framework", _framework),
-    _what("framework_version", "framework version", _framework_version),
+    _software_column("framework", "framework", _framework),
+    _software_column("framework_version", "framework version", _framework_version),
     _what("backend", "backend", "case.backend"),
-    _what("software", "software", _software),
-    _what("runtime", "runtime", _runtime, depends=("source.runtime",)),
+    _software_column("software", "software", _software),
+    _software_column("runtime", "runtime", _runtime, depends=("source.runtime",)),
     _what("precision", "precision", "case.precision", blank=False, order=PRECISIONS),
     _what("data", "data", _data, blank=False, order=("synthetic", "real")),
     _what("data_store", "data store", "case.data_store", blank=False),
-    _what("server", "server", _server, depends=("source.server",)),
-    _what("device", "device", _about_device("name"), depends=_DEVICE),
-    _what("device_type", "device type", _device_type, depends=("allocation.ran_on",), order=("cpu", "gpu")),
+    _hardware_column("server", "server", _server, depends=("source.server",)),
+    _hardware_column("device", "device", _about_device("name"), depends=_DEVICE),
+    _hardware_column("device_type", "device type", _device_type, depends=("allocation.ran_on",), order=("cpu", "gpu")),
     _what("devices_per_node", "devices per node", "case.devices", sql=COUNT, blank=False),
     _what("nodes", "nodes", "case.nodes", sql=COUNT, blank=False),
-    _what("interconnect", "interconnect", _interconnect, depends=("source.interconnect",)),
+    _hardware_column("interconnect", "interconnect", _interconnect, depends=("source.interconnect",)),
     _what("replicas", "number of devices", "case.replicas", sql=COUNT, blank=False, heading="devices"),
     _what("replica_batch", "replica batch size", "case.batch", sql=COUNT, blank=False, heading="batch"),
     _what(
@@ -280,10 +290,10 @@ TABLE = (
     _what("part", "part of the work", _setting("part"), depends=_SETTINGS, blank=False),
     _what("unit", "unit of throughput", _unit, depends=_SETTINGS),
     _what("variant", "variant", _variant, depends=_SETTINGS, blank=False),
-    _what("vendor", "vendor", _about_device("vendor"), depends=_DEVICE, blank=False),
-    _what("architecture", "architecture", _about_device("architecture"), depends=_DEVICE, blank=False),
-    _what("device_memory_gb", "memory of a device", _about_device("memory_gb"), sql=COUNT, depends=_DEVICE, unit="GB"),
-    _what("device_year", "year of a device", _about_device("year"), sql=COUNT, depends=_DEVICE),
+    _hardware_column("vendor", "vendor", _about_device("vendor"), depends=_DEVICE, blank=False),
+    _hardware_column("architecture", "architecture", _about_device("architecture"), depends=_DEVICE, blank=False),
+    _hardware_column("device_memory_gb", "memory of a device", _about_device("memory_gb"), sql=COUNT, depends=_DEVICE, unit="GB"),
+    _hardware_column("device_year", "year of a device", _about_device("year"), sql=COUNT, depends=_DEVICE),
     _milliseconds("batch_time_ms", "batch time", "lower", "mean_seconds", interval=True, heading="ms/step"),
     _figure(
         "throughput", "throughput", "samples/s", "higher", "summary.mean_speed", "mean_speed", interval=True, heading="samples/s"
@@ -304,15 +314,15 @@ TABLE = (
     _run("status", "status", "status", dimension=True, order=STATUSES),
     _run("verdict", "verdict", "contention.verdict", absent="", dimension=True, order=VERDICTS),
     _what("origin", "origin", "origin", depends=("origin",)),
-    Column(LABELS, "labels", "case.labels", per_run=False, configures=True),
+    Column(LABELS, "labels", "case.labels", per_run=False, configures=True, section="configuration"),
     _run("started", "started", "started", blank=False),
     _run("sweep", "sweep", "sweep", dimension=True),
     _run("message", "message", "message"),
     _run("job", "job", "allocation.job"),
     _run("partition", "partition", "allocation.partition"),
-    Column("device_asked", "device that was asked for", "case.device", per_run=False),
-    Column("seed", "seed", _own("seed"), sql=COUNT, per_run=False, depends=("origin",)),
-    Column("repeat", "repeat", _own("repeat"), sql=COUNT, per_run=False, depends=("origin",)),
+    Column("device_asked", "device that was asked for", "case.device", per_run=False, section="configuration"),
+    Column("seed", "seed", _own("seed"), sql=COUNT, per_run=False, depends=("origin",), section="configuration"),
+    Column("repeat", "repeat", _own("repeat"), sql=COUNT, per_run=False, depends=("origin",), section="configuration"),
     _figure("queue_seconds", "time in the queue", "s", "", "allocation.queue_seconds", measured=False),
     _figure("staging_seconds", "time of staging data", "s", "", "staging.seconds", measured=False),
 )  # fmt: skip
