@@ -11,7 +11,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +19,7 @@ import msgspec
 from steptime.core.atomic import write_text
 from steptime.core.machine.describe import describe
 from steptime.core.machine.memory import usable_bytes
-from steptime.core.schema import Failure, FailureCause, Job, Record, Status, to_json
+from steptime.core.schema import Failure, FailureCause, Job, Record, Status, timestamp, to_json
 from steptime.core.worker.exit_cause import exit_cause, signal_name
 from steptime.launch.fork_server import Child, ForkServer
 from steptime.launch.job_folder import put_worker
@@ -210,7 +209,7 @@ def failure(job: Job, cause: FailureCause, folder: Path, ending: Ending) -> Reco
         id=job.id,
         status=cause.kind,
         case=job.case,
-        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        started=timestamp(),
         message=cause.message,
         sweep=job.sweep,
         machine=describe(),

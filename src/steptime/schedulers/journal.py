@@ -14,12 +14,12 @@ import platform
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
 from steptime.core.atomic import write_text
+from steptime.core.schema import timestamp
 
 FOLDER = "submissions"
 
@@ -81,8 +81,7 @@ class SubmissionJournal:
         """Writes the intent, safely, before the scheduler is called."""
         self._folder.mkdir(exist_ok=True)
         name = f"steptime-{self.sweep_folder.name[-8:]}-{secrets.token_hex(4)}"
-        created = datetime.now(UTC).isoformat(timespec="milliseconds")
-        submission = Submission(name, folder, list(entries), array, wanted, created, platform.node(), _user())
+        submission = Submission(name, folder, list(entries), array, wanted, timestamp(), platform.node(), _user())
         write_text(self._folder / f"{name}.json", msgspec.json.encode(submission).decode())
         return submission
 

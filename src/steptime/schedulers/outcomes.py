@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from steptime.core.schema import Allocation, Case, Failure, FailureCause, Record, Status
+from steptime.core.schema import Allocation, Case, Failure, FailureCause, Record, Status, timestamp
 from steptime.core.worker.deliver import launch_problem
 from steptime.launch.local import log_tail
 from steptime.schedulers.journal import Attempt, Entry, Submission, SubmissionJournal
@@ -117,10 +116,9 @@ class JobOutcomes:
         return self._put(attempt.entry, attempt.record_id, cause, Failure(exit_code, "", log_tail(log)), allocation)
 
     def _put(self, entry: Entry, record_id: str, cause: FailureCause, failure: Failure, allocation: Allocation | None) -> Record:
-        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         case = self.cases[entry.key]
         record = Record(
-            record_id, cause.kind, case, started, cause.message, self.sweep_id, failure=failure, allocation=allocation
+            record_id, cause.kind, case, timestamp(), cause.message, self.sweep_id, failure=failure, allocation=allocation
         )
         self.store.put(record)
         return record

@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from steptime.core.errors import StoreError, Unsupported
-from steptime.core.schema import Case, Failure, Record, Status, case_key
+from steptime.core.schema import Case, Failure, Record, Status, case_key, timestamp
 from steptime.schedulers.batches import Batch, Refusal, batches, prepare
 from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.journal import Attempt, SubmissionJournal
@@ -193,8 +192,7 @@ class RemoteSweep:
         return sum(case_key(r.case) == key and r.status == Status.NODE_FAILURE for r in self._known) <= self.site.retries
 
     def _put_unsupported(self, case: Case, problem: Unsupported) -> Record:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        record = Record(new_id(), Status.UNSUPPORTED, case, now, str(problem), self.sweep.id, failure=Failure())
+        record = Record(new_id(), Status.UNSUPPORTED, case, timestamp(), str(problem), self.sweep.id, failure=Failure())
         self.store.put(record)
         self._known.append(record)
         return record

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import msgspec
 from steptime.core.backends.base import find
 from steptime.core.errors import StoreError
 from steptime.core.machine.describe import describe
-from steptime.core.schema import OK, Case, Failure, FailureCause, Job, Record, Status, case_key
+from steptime.core.schema import OK, Case, Failure, FailureCause, Job, Record, Status, case_key, timestamp
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
 from steptime.launch.fork_server import ForkServers
@@ -147,9 +146,8 @@ class Runner:
 
     def _skipped(self, case: Case, smaller: int) -> Record:
         message = f"not run: batch {smaller} of the same configuration ran out of memory"
-        started = datetime.now(UTC).isoformat(timespec="milliseconds")
         sweep = self.launcher.sweep.id
-        record = Record(new_id(), Status.OUT_OF_MEMORY, case, started, message, sweep, machine=describe(), failure=Failure())
+        record = Record(new_id(), Status.OUT_OF_MEMORY, case, timestamp(), message, sweep, machine=describe(), failure=Failure())
         self.launcher.store.put(record)
         return record
 

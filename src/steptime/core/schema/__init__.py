@@ -19,7 +19,7 @@ from steptime.core.schema.case import (
     case_key,
     option_value,
 )
-from steptime.core.schema.encoding import from_json, to_json
+from steptime.core.schema.encoding import from_json, timestamp, to_json
 from steptime.core.schema.enums import (
     FAILURES,
     OK,
@@ -93,5 +93,6 @@ __all__ = [
     "case_key",
     "from_json",
     "option_value",
+    "timestamp",
     "to_json",
 ]

@@ -1,15 +1,23 @@
-"""Schema types to JSON and back, with the standard library alone."""
+"""Schema types to JSON and back, with the standard library alone; and how moments are written in them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import time
 import typing
-from typing import Any, TypeVar, Union
+from datetime import datetime, timezone
+from typing import Any, Optional, TypeVar, Union
 
 from steptime.core.schema.enums import Word
 
 T = TypeVar("T")
+
+
+def timestamp(seconds: Optional[float] = None) -> str:
+    """Of a moment in seconds since the epoch, else of now: UTC, ISO 8601."""
+    moment = time.time() if seconds is None else seconds
+    return datetime.fromtimestamp(moment, timezone.utc).isoformat(timespec="milliseconds")
 
 
 def to_json(value: Any) -> str:

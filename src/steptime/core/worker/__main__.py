@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 import traceback
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from steptime.core.atomic import write_text
-from steptime.core.schema import FailureCause, Job, JobKind, Status, from_json, to_json
+from steptime.core.schema import FailureCause, Job, JobKind, Status, from_json, timestamp, to_json
 
 JOB, RECORD, PROBE = "job.json", "record.json", "probe.json"
 LONGEST_MESSAGE = 500
@@ -44,7 +45,6 @@ def run_folder(folder: Path) -> int:
 
 def perform(job: Job, folder: Path) -> int:
     from steptime.core.worker.events import Events
-    from steptime.core.worker.process_start import process_start_time
 
     started, several = process_start_time(), job.kind != JobKind.PROBE and job.case.replicas > 1
     if several and _must_spawn_ranks(job):
@@ -71,6 +71,17 @@ def perform(job: Job, folder: Path) -> int:
         return 1
     events.send("end")
     return 0
+
+
+def process_start_time() -> float:
+    """In seconds since the epoch; includes what the interpreter took before our first line."""
+    try:
+        with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
+            ticks = int(stat.read().rpartition(")")[2].split()[19])
+            age = float(uptime.read().split()[0]) - ticks / os.sysconf("SC_CLK_TCK")
+        return time.time() - age
+    except (OSError, ValueError, IndexError):
+        return time.time()
 
 
 def _cause(problem: Exception, rendezvous: Any) -> FailureCause:
@@ -153,13 +164,12 @@ def _result(job: Job, folder: Path, events: Any, started: float, rendezvous: Any
 def _failure(job: Job, cause: FailureCause, started: float) -> Any:
     from steptime.core.machine.describe import describe
     from steptime.core.schema import Failure, Record
-    from steptime.core.worker.process_start import utc
 
     return Record(
         id=job.id,
         status=cause.kind,
         case=job.case,
-        started=utc(started),
+        started=timestamp(started),
         message=cause.message,
         sweep=job.sweep,
         machine=describe(),

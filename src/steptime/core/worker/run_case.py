@@ -21,7 +21,7 @@ from steptime.core.machine.memory import peak_rss_bytes
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights
-from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict
+from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict, timestamp
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.steady import RULE, steady_start
 from steptime.core.stats.summary import summarise
@@ -29,7 +29,6 @@ from steptime.core.worker.events import Events
 from steptime.core.worker.feed import Fed, Source, source_of
 from steptime.core.worker.limits import BYTES, guard_memory, refuse_hopeless
 from steptime.core.worker.loop import Agree, Run, _alone, run_steps
-from steptime.core.worker.process_start import utc
 from steptime.core.worker.rank_agreement import agreed_record
 from steptime.core.worker.ranks import Rendezvous, join
 
@@ -112,7 +111,7 @@ def _record(
         id=job.id,
         status=OK,
         case=job.case,
-        started=utc(started),
+        started=timestamp(started),
         sweep=job.sweep,
         steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses), fetching),
         summary=summary,
