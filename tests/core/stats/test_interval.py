@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from steptime.core.schema import Budget
 from steptime.core.stats.interval import effective_steps, mean_interval
-from steptime.core.stats.steady import steady_start
 from steptime.core.stats.stopping import Stopping
-from steptime.core.stats.summary import summarise
+from steptime.core.stats.summary import steady_start, summarise
 
 TRUTH = 0.01
 

@@ -11,14 +11,14 @@ The first is right for long series of any dependence, the second for short serie
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
-from steptime.core.stats.steady import Seconds
-
+Seconds = Union[Sequence[float], "np.ndarray[Any, Any]"]
 LEVEL = 0.95
 FEWEST_BATCHES = 8
 FEWEST_EFFECTIVE = 4

@@ -7,7 +7,7 @@ from typing import Optional
 
 from steptime.core.schema import Budget, StopReason
 from steptime.core.stats.interval import effective_steps, mean_interval
-from steptime.core.stats.steady import MINIMUM_WARMUP_STEPS, steady_start
+from steptime.core.stats.summary import MINIMUM_WARMUP_STEPS, steady_start
 
 GROWTH = 1.2
 """the data are examined only after they have grown by this factor: examining every step would stop on lucky runs"""

@@ -23,8 +23,7 @@ from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights
 from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict, timestamp
 from steptime.core.stats.invariants import broken_invariant
-from steptime.core.stats.steady import RULE, steady_start
-from steptime.core.stats.summary import summarise
+from steptime.core.stats.summary import RULE, steady_start, summarise
 from steptime.core.worker.events import Events
 from steptime.core.worker.feed import Fed, Source, source_of
 from steptime.core.worker.limits import BYTES, guard_memory, refuse_hopeless
