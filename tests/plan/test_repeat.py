@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from steptime.cli import run
 from steptime.cli.main import steptime
-from steptime.cli.plan import plan_to_run
+from steptime.cli.run import plan_to_run
 from steptime.cli.run_options import run_options
 from steptime.core.schema import OPTIMIZERS, PHASES, PRECISIONS, Allocation, Budget, Case, Record, Status, case_key
 from steptime.plan.expand import Expansion, expanded

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 
 from steptime.cli.measuring import checked_settings, run_and_print
-from steptime.cli.options import open_store
-from steptime.cli.plan import check_places, cores_of, site_named
-from steptime.cli.run_options import measuring_options
-from steptime.core.errors import UsageError
+from steptime.cli.options import open_store, words
+from steptime.cli.run_options import RunOptions, distinct, measuring_options, run_options
+from steptime.core.errors import UnknownName, Unsupported, UsageError
+from steptime.core.machine.cpus import usable_threads
+from steptime.core.models import zoo
 from steptime.core.schema import Case, case_key
-from steptime.schedulers.site import Site
+from steptime.plan.file import preset, preset_names, read_plan
+from steptime.plan.plan import Plan, changed
+from steptime.schedulers.site import RUNS_ON, Site
 from steptime.store.files import Store
 from steptime.store.record_search import records_of_sweep
 from steptime.sweep import live, state
 from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import best_of
 
-if TYPE_CHECKING:
-    from steptime.cli.run_options import RunOptions  # imports the models, which `run --help` does not need
+DEFAULT_PLAN = "default"
 
 
 @click.command("run")
@@ -96,8 +101,6 @@ def command(context: click.Context, /, **_: Any) -> int:
     A plan is a file or one of `steptime plans`. Comma lists make a grid, whose cases run one after another.
     Options override the plan.
     """
-    from steptime.cli.plan import plan_to_run
-    from steptime.cli.run_options import run_options
     from steptime.plan.expand import Expansion, expanded
 
     options = run_options(context)
@@ -113,6 +116,65 @@ def command(context: click.Context, /, **_: Any) -> int:
         store = open_store(options.measuring.store_path)
         return preview(expansion, cases, store, options.measuring.as_json, options.list_all, site)
     return _measure(cases, expansion.plan.name, site, options)
+
+
+def plan_to_run(options: RunOptions) -> Plan:
+    """A plan file, a preset or models, changed by the command line."""
+    plan, models = _base(options.subject)
+    changes = options.changes
+    if models and "model" in changes.values:
+        twice = ",".join(map(str, changes.values["model"]))
+        raise UsageError(f"models are given twice: '{options.subject}' and --model {twice}")
+    if models:
+        changes = replace(changes, values={"model": distinct("model", models), **changes.values})
+    return changed(plan, changes)
+
+
+def _base(subject: str | None) -> tuple[Plan, list[str]]:
+    """The plan, and the models that its argument names instead of one."""
+    if subject is None:
+        return preset(DEFAULT_PLAN), []
+    path = Path(subject)
+    if path.suffix == ".toml" or path.is_file():
+        return read_plan(path), []
+    if subject in preset_names():
+        return preset(subject), []
+    models = words(subject)
+    for name in models:
+        if name not in zoo.models():
+            problem = UnknownName("model or plan", name, [*zoo.models(), *preset_names()])
+            raise UsageError(f"{problem}; or the path of a plan file, PLAN.toml")
+    return preset(DEFAULT_PLAN), models
+
+
+def site_named(name: str) -> Site | None:
+    """None is this machine."""
+    from steptime.schedulers.site_search import LOCAL, find_site
+
+    return None if name == LOCAL else find_site(name)
+
+
+def cores_of(site: Site | None) -> int:
+    return site.cores if site and site.cores else usable_threads()
+
+
+def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:
+    """Unknown names of devices and stores are usage errors; counts that the machine does not have become failed records."""
+    if site is None:
+        for device in dict.fromkeys(case.device for case in cases):
+            if device not in RUNS_ON:
+                raise plan.problem("device", UnknownName("device", device, RUNS_ON))
+        return
+    from steptime.schedulers.request import request_of
+
+    for case in {(c.device, c.data_store): c for c in cases}.values():
+        try:
+            request_of(site, case)
+        except Unsupported:
+            continue
+        except UsageError as problem:
+            key = "device" if case.device not in site.devices else "data_store"
+            raise plan.problem(key, problem) from None
 
 
 def _name_those_left_out() -> None:
