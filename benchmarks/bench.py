@@ -116,7 +116,7 @@ def list_10000() -> Figures:
 
     from steptime.core.schema import Record, Steps, to_json
     from steptime.store.files import Store
-    from steptime.store.rows import read_rows
+    from steptime.store.lookup import read_rows
 
     with tempfile.TemporaryDirectory() as name:
         store = Store(Path(name))

@@ -89,7 +89,7 @@ from steptime.guide.view.view import View
 from steptime.store.export import csv_text
 from steptime.store.files import Store
 from steptime.store.parquet_index import ParquetIndex
-from steptime.store.rows import row_of
+from steptime.store.columns import row_of
 from steptime.store.snapshot import Snapshot
 
 summary = Summary(9, 8, 0.1, 80.0, 1.0, 1.0, 0.95, 79.0, 81.0, "", 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)

@@ -18,8 +18,8 @@ from typing import Any
 from steptime.guide.engine import Guide
 from steptime.guide.query.results import plain
 from steptime.guide.view.view import View
+from steptime.store.columns import row_of
 from steptime.store.files import Store
-from steptime.store.rows import row_of
 from tests.guide.conftest import everything, run
 
 FILE = Path(__file__).with_name("golden.json")

@@ -4,7 +4,7 @@
 import pytest
 
 from steptime.importing.recognise import importer, known
-from steptime.store.rows import row_of
+from steptime.store.columns import row_of
 from tests.importing import samples as sample
 
 # sample, tool, then a row for each record: the columns that the sample says

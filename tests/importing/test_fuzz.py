@@ -14,8 +14,7 @@ from steptime.core.schema import Record
 from steptime.core.stats.invariants import broken_invariant
 from steptime.importing.mapping import Mapped
 from steptime.importing.recognise import read
-from steptime.store.columns import NAMES
-from steptime.store.rows import row_of
+from steptime.store.columns import NAMES, row_of
 from tests.importing.samples import FILES, workbook
 
 SAMPLES = [(name, content if isinstance(content, bytes) else content.encode()) for name, content in FILES.items()]

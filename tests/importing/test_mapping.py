@@ -7,8 +7,8 @@ from steptime.importing.foreign import File
 from steptime.importing.guess_mapping import guess_mapping
 from steptime.importing.mapping import mapped_by
 from steptime.importing.recognise import read
+from steptime.store.columns import row_of
 from steptime.store.export import csv_text
-from steptime.store.rows import row_of
 from tests.importing.samples import FILES
 
 MAPPING = """

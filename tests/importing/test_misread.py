@@ -6,10 +6,10 @@ from steptime.core.stats.invariants import broken_invariant
 from steptime.importing.foreign import rounding
 from steptime.importing.recognise import read
 from steptime.importing.run import run
+from steptime.store.columns import row_of
 from steptime.store.files import Store
 from steptime.store.lookup import ask
 from steptime.store.parquet_index import ParquetIndex
-from steptime.store.rows import row_of
 from tests.importing import samples as sample
 
 SPEEDS = "name_gpu,num_gpu,alexnet,resnet50\nRTX 3080,1,5665,426\n2x RTX 3080,2,7325,736\n"

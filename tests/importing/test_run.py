@@ -13,8 +13,9 @@ from steptime.importing import run as module
 from steptime.importing.recognise import read
 from steptime.importing.reference import reference_file
 from steptime.importing.run import files_in, run
+from steptime.store.columns import row_of
 from steptime.store.files import Store
-from steptime.store.rows import read_rows, row_of
+from steptime.store.lookup import read_rows
 from tests.importing.samples import FILES, TF_CNN
 
 

@@ -15,8 +15,7 @@ import pytest
 
 from steptime.importing.recognise import read
 from steptime.importing.run import files_in
-from steptime.store.columns import CONFIGURING
-from steptime.store.rows import row_of
+from steptime.store.columns import CONFIGURING, row_of
 
 DATA = Path(os.environ.get("STEPTIME_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 

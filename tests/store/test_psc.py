@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.schema import Allocation, Case, Contention, Record, Software
+from steptime.store.columns import row_of
 from steptime.store.export import psc_text
 from steptime.store.psc import only_contended, psc_files
-from steptime.store.rows import row_of
 from tests.core.stats.test_invariants import imported
 from tests.core.stats.test_invariants import record as measured
 

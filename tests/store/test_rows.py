@@ -7,10 +7,10 @@ import pytest
 
 from steptime.core.errors import UnknownName
 from steptime.core.schema import Case, Machine, Record, Software
-from steptime.store.columns import NAMES
+from steptime.store.columns import NAMES, row_of
 from steptime.store.export import csv_text, json_lines
 from steptime.store.files import Store
-from steptime.store.rows import read_rows, row_of
+from steptime.store.lookup import read_rows
 from tests.core.stats.test_invariants import imported
 from tests.core.stats.test_invariants import record as measured
 

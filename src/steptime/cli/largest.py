@@ -11,8 +11,8 @@ from pathlib import Path
 from steptime.core.errors import CaseFailed
 from steptime.core.schema import OK, Budget, Case, Status, case_key
 from steptime.launch.fork_server import ForkServers
+from steptime.store.columns import case_words
 from steptime.store.files import Store
-from steptime.store.rows import case_words
 from steptime.sweep import state
 from steptime.sweep.largest import largest_batch
 from steptime.sweep.run import Settings, run_sweep

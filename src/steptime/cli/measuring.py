@@ -12,8 +12,8 @@ from steptime.core.errors import SetupError, UsageError
 from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.schedulers.site import Site
+from steptime.store.columns import full_row, row_of
 from steptime.store.files import Store
-from steptime.store.rows import full_row, row_of
 from steptime.sweep import state
 from steptime.sweep.run import Settings, run_sweep
 from steptime.sweep.state import Sweep

@@ -15,9 +15,9 @@ from steptime.plan.estimate import BUDGET, FAILED, RELATED, SAME, START_SECONDS,
 from steptime.plan.expand import SCALARS, Expansion
 from steptime.schedulers.request import Request, chunks, request_of, request_words
 from steptime.schedulers.site import Site
+from steptime.store.columns import case_words
 from steptime.store.files import Store
 from steptime.store.record_search import records_like
-from steptime.store.rows import case_words
 
 FEW = 20
 """the most cases that are listed; of more, the first and the last"""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steptime.core.schema import OK, Record
-from steptime.store.columns import COLUMNS, Column
-from steptime.store.rows import Row
+from steptime.store.columns import COLUMNS, Column, Row
 
 FIGURE = re.compile(r"[-±]?[\d.,]+(e[+-]?\d+)?%?( ([kMG]?B|s|min|h))?$|\d+(x\d+)+$|\d+/\d+$")
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
 from steptime.core.schema import OK, Case, Record, Verdict, case_key
-from steptime.store.rows import case_words, row_of
+from steptime.store.columns import case_words, row_of
 from steptime.sweep.watcher import Watcher, again_words
 
 

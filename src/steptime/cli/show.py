@@ -29,9 +29,8 @@ from steptime.core.schema import (
     to_json,
 )
 from steptime.plan.repeat import repeat_command
-from steptime.store.columns import COLUMNS, TABLE, Column
+from steptime.store.columns import COLUMNS, TABLE, Column, full_row
 from steptime.store.lookup import find
-from steptime.store.rows import full_row
 
 MOST_ENTRIES = 5
 IN_TITLE = ("model", "phase", "backend", "precision")

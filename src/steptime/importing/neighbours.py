@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from steptime.store.columns import Row
 from steptime.store.files import Store
 from steptime.store.lookup import rows_at_hand
-from steptime.store.rows import Row
 
 FACTOR = 100.0
 

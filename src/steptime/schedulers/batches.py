@@ -19,8 +19,8 @@ from steptime.schedulers.request import Request, chunks, device_of, request_of, 
 from steptime.schedulers.scheduler import ScriptDialect
 from steptime.schedulers.script import Script, Task, script_text
 from steptime.schedulers.site import Site
+from steptime.store.columns import case_words
 from steptime.store.files import new_id
-from steptime.store.rows import case_words
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Every column of a record, once: what it is called, where it is in a record, how it is stored, and what it is good for.
+"""Every column of a record, once: what it is called, where it is in a record, how it is stored, and what it is good for; and
+the flat row that they make.
 
 Rows, the index, its roll-up, look-up, export, `list`, `show`, and the dimensions and measures of the guide and of its page are
 made from TABLE. A new figure is a field in `core/schema` and a line here.
@@ -11,13 +12,14 @@ hundred thousand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, SETTINGS, VERDICTS, Case, Phase, Record
 from steptime.store.devices import Device, device_named
 
+Row = dict[str, Any]
 TEXT, COUNT, BYTES, FIGURE = "VARCHAR", "INTEGER", "BIGINT", "DOUBLE"
 LABELS = "labels"
 STATUSES = (OK, *FAILURES)
@@ -111,6 +113,11 @@ def model_name(case: Case) -> str:
     """With the options that differ from the model's own, since another width is another model."""
     options = ",".join(f"{key}={value}" for key, value in sorted(case.model_options.items()))
     return f"{case.model}({options})" if options else case.model
+
+
+def case_words(case: Case) -> str:
+    several = f" on {case.replicas} {case.device}" if case.replicas > 1 or case.device != "cpu" else ""
+    return f"{model_name(case)} {case.phase} {case.backend} {case.precision} batch {case.batch}{several}"
 
 
 def _framework(record: Record) -> str:
@@ -339,3 +346,27 @@ FIGURES = tuple(c for c in TABLE if c.per_run and c.sql != TEXT)
 MEASURES = tuple(c.name for c in TABLE if c.is_measure)
 EXACT = tuple(c.name for c in TABLE if c.sql != FIGURE and c.name != LABELS)
 """columns whose text is the same in the database as in Python: words and whole numbers"""
+
+
+def row_of(record: Record) -> Row:
+    """Flat; what a failed case has no figure for, and what an imported one does not say, is None, never 0."""
+    printed = record.printed
+    if printed and record.status == OK:
+        batch = COLUMNS["effective_batch"].of(record)
+        speed, seconds = speed_and_time(printed.mean_speed, printed.mean_seconds, batch)
+        record = replace(record, printed=replace(printed, mean_speed=speed, mean_seconds=seconds))
+    return {column.name: column.of(record) for column in TABLE}
+
+
+def full_row(record: Record) -> Row:
+    """The row, and beside it the raw steps and the figures that belong to one record only."""
+    row = row_of(record)
+    steps = record.steps
+    return row | {
+        "mean_speed": row["throughput"],
+        "ci": [row["ci_low"], row["ci_high"]] if row["ci_low"] is not None else None,
+        "flops_per_step": record.cost.flops_per_step if record.cost else None,
+        "steps": steps.seconds if steps else [],
+        "steady_start": steps.steady_start if steps else None,
+        "stopped_by": steps.stopped_by if steps else None,
+    }

@@ -7,9 +7,8 @@ import io
 import json
 from collections.abc import Sequence
 
-from steptime.store.columns import NAMES
+from steptime.store.columns import NAMES, Row
 from steptime.store.psc import psc_table
-from steptime.store.rows import Row
 
 
 def csv_text(rows: Sequence[Row]) -> str:

@@ -18,8 +18,7 @@ import numpy as np
 
 from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Case, Machine, Record, Software
 from steptime.core.schema.enums import Word
-from steptime.store.columns import CONFIGURATION, FIGURES, RUN_TEXTS, speed_and_time
-from steptime.store.rows import Row
+from steptime.store.columns import CONFIGURATION, FIGURES, RUN_TEXTS, Row, speed_and_time
 
 RAW = ("case", "software", "machine")
 NULL = b"null"

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from steptime.core.errors import StoreError, UnknownName, UsageError
 from steptime.core.schema import OK, Record
-from steptime.store.columns import CONFIGURING, EXACT, LABELS, MEASURES, NAMES
-from steptime.store.files import Store
-from steptime.store.rows import Row, Rows, check_columns, read_rows
+from steptime.store.columns import COLUMNS, CONFIGURING, EXACT, LABELS, MEASURES, NAMES, Row, row_of
+from steptime.store.files import Damaged, Store
 
 if TYPE_CHECKING:
     from steptime.store.parquet_index import ParquetIndex
@@ -25,6 +25,30 @@ if TYPE_CHECKING:
 ENOUGH_ROWS = 3000
 ENOUGH_BYTES = 10_000_000
 """of record files, from which on an index is made for the next time"""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a store. Damaged files are named, not counted."""
+
+    rows: Sequence[Row]
+    damaged: Sequence[Damaged]
+
+    def where(self, wanted: Mapping[str, Sequence[str]]) -> list[Row]:
+        """Rows whose column is one of the wanted values, for every column asked for."""
+        check_columns(wanted)
+        return [row for row in self.rows if all(str(row[c]) in values for c, values in wanted.items())]
+
+
+def check_columns(names: Mapping[str, object]) -> None:
+    for name in names:
+        if name not in COLUMNS:
+            raise UnknownName("column", name, NAMES)
+
+
+def read_rows(store: Store) -> Rows:
+    records, damaged = store.read()
+    return Rows([row_of(record) for record in records], damaged)
 
 
 def rows(store: Store, wanted: Mapping[str, Sequence[str]], last: int = 0) -> Rows:

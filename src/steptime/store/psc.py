@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
 from steptime.core.schema import OK, TRUST, Verdict
-from steptime.store.columns import CONFIGURATION, LABELS
-from steptime.store.rows import Row
+from steptime.store.columns import CONFIGURATION, LABELS, Row
 
 COLUMNS: dict[str, Callable[[Row], object]] = {
     "mean_speed": itemgetter("throughput"),

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from steptime.store import rollup, tables
-from steptime.store.columns import CONFIGURING, LABELS, NAMES
+from steptime.store.columns import CONFIGURING, LABELS, NAMES, Row
 from steptime.store.parquet_index import ParquetIndex
-from steptime.store.rows import Row
 
 if TYPE_CHECKING:
     import duckdb
@@ -81,7 +80,7 @@ class Snapshot:
         return self.connection.cursor().execute(query, parameters or {}).fetchall()
 
     def index_rows(self, query: str, parameters: dict[str, Any] | None = None) -> list[Row]:
-        """Rows of a query on `rows` as `store.rows.row_of` makes them."""
+        """Rows of a query on `rows` as `row_of` makes them."""
         import json
 
         columns = ", ".join(NAMES)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steptime.store import columns
-from steptime.store.columns import CONFIGURING, FIGURES, LABELS, RUN_TEXTS, Column
-from steptime.store.rows import Row
+from steptime.store.columns import CONFIGURING, FIGURES, LABELS, RUN_TEXTS, Column, Row
 
 if TYPE_CHECKING:
     import duckdb

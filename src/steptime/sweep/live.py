@@ -16,7 +16,7 @@ import msgspec
 
 from steptime.core.errors import UsageError
 from steptime.core.schema import Case, Record
-from steptime.store.rows import case_words
+from steptime.store.columns import case_words
 
 LOCK, LIVE = "lock", "live.json"
 WRITE_SECONDS = 0.5

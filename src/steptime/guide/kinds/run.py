@@ -13,7 +13,7 @@ from steptime.guide.query.logs import log_of
 from steptime.guide.query.results import plain
 from steptime.guide.view.view import View
 from steptime.plan.repeat import repeat_command
-from steptime.store.rows import row_of
+from steptime.store.columns import row_of
 
 
 class RunKind(RunsKind):
