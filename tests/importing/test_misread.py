@@ -8,8 +8,8 @@ from steptime.importing.recognise import read
 from steptime.importing.run import run
 from steptime.store.columns import row_of
 from steptime.store.files import Store
-from steptime.store.lookup import ask
 from steptime.store.parquet_index import ParquetIndex
+from steptime.store.record_search import ask
 from tests.importing import samples as sample
 
 SPEEDS = "name_gpu,num_gpu,alexnet,resnet50\nRTX 3080,1,5665,426\n2x RTX 3080,2,7325,736\n"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from steptime.core.errors import SteptimeError
-from steptime.store import lookup
+from steptime.store import lookup, record_search
 from steptime.store.files import Store
 from tests.store.test_parquet_index import RECORDS, files_taken
 
@@ -81,7 +81,7 @@ def test_few_records_are_read_without_an_index(store):
 
 
 def test_an_index_is_made_when_there_is_much_and_then_not_looked_through_again(store, monkeypatch):
-    monkeypatch.setattr(lookup, "ENOUGH_BYTES", 1)
+    monkeypatch.setattr(record_search, "ENOUGH_BYTES", 1)
     monkeypatch.setattr(lookup, "ENOUGH_ROWS", 1)
     monkeypatch.setattr("steptime.store.parquet_index.TIMESTAMP_MARGIN_SECONDS", -3600.0)
     count = len(lookup.rows(store, {}).rows)

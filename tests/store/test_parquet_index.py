@@ -13,8 +13,8 @@ from steptime.store import parquet_index as module
 from steptime.store import tables
 from steptime.store.columns import row_of
 from steptime.store.files import Store
-from steptime.store.lookup import read_at
 from steptime.store.parquet_index import Manifest, ParquetIndex
+from steptime.store.record_search import read_at
 from steptime.store.snapshot import Snapshot
 from tests.core.stats.test_invariants import record as measured
 

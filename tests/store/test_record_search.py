@@ -118,7 +118,7 @@ def test_a_store_that_cannot_be_written_is_read_all_the_same(store, monkeypatch,
 
 
 def test_much_that_is_not_indexed_is_indexed_first(store, monkeypatch):
-    monkeypatch.setattr(lookup, "ENOUGH_BYTES", 1)
+    monkeypatch.setattr(record_search, "ENOUGH_BYTES", 1)
     (store.root / "index" / "manifest.json").unlink()
     assert ids(records_of_sweep(store, "s1")) == by_reading_all(store, "s1")
     index = ParquetIndex(store)

@@ -1,30 +1,25 @@
-"""What verbs ask of a store, answered by its index where that is faster than reading every record file; the same answers.
+"""The rows of a store, and one record by its name: from its index where that is faster than reading every record file.
 
-A few records are read sooner than a database is started. From some thousands on the index answers, and is made if there is
-none. Rows come in the order of the record files, oldest first.
+From some thousands of records on the index answers, the same as the files would, and is made if there is none. Rows come in
+the order of the record files, oldest first.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from steptime.core.errors import StoreError, UnknownName, UsageError
+from steptime.core.errors import UnknownName, UsageError
 from steptime.core.schema import OK, Record
 from steptime.store.columns import COLUMNS, CONFIGURING, EXACT, LABELS, MEASURES, NAMES, Row, row_of
 from steptime.store.files import Damaged, Store
+from steptime.store.record_search import ENOUGH_ROWS, ask, holds_much, manifest_of, manifest_rows, read_at
 
 if TYPE_CHECKING:
     from steptime.store.parquet_index import ParquetIndex
-
-ENOUGH_ROWS = 3000
-ENOUGH_BYTES = 10_000_000
-"""of record files, from which on an index is made for the next time"""
 
 
 @dataclass(frozen=True)
@@ -108,23 +103,6 @@ def find(store: Store, name: str) -> Record:
     return read_at(store, *matches[0])
 
 
-def read_at(store: Store, identity: str, file: str, byte_offset: int) -> Record:
-    """A record from where the index says it is."""
-    path = store.root / file
-    try:
-        with open(path, "rb") as opened:
-            opened.seek(byte_offset)
-            content = opened.readline() if path.suffix == ".jsonl" else opened.read()
-        whole = msgspec.json.decode(content, type=Record)
-    except OSError as problem:
-        raise StoreError(f"the file of run {identity} cannot be read: {problem.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        whole = None
-    if whole is None or whole.id != identity:
-        raise StoreError(f"run {identity} is no longer where it was in {file}; ask again")
-    return whole
-
-
 def _indexed(store: Store) -> ParquetIndex | None:
     """The index, up to date; None where reading the files is faster, or an index could not be kept."""
     if not os.access(store.root, os.W_OK):
@@ -144,7 +122,7 @@ def rows_at_hand(store: Store) -> list[Row]:
     that went well from the roll-up of a large one."""
     from steptime.store.parquet_index import FORMAT
 
-    manifest = _manifest(store)
+    manifest = manifest_of(store)
     if not manifest.rollup:
         return [] if holds_much(store, store.names()) else list(read_rows(store).rows)
     if manifest.format != FORMAT:
@@ -157,47 +135,3 @@ def rows_at_hand(store: Store) -> list[Row]:
     answer = tables.connect().execute(query)
     names = [about[0] for about in answer.description or ()]
     return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]
-
-
-class _Part(msgspec.Struct):
-    rows: int = 0
-
-
-class _Manifest(msgspec.Struct):
-    """As much of the index's manifest as tells its size, without starting a database."""
-
-    segments: list[_Part] = []
-    format: int = 0
-    rollup: str = ""
-
-
-def _manifest(store: Store) -> _Manifest:
-    try:
-        return msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
-    except (OSError, msgspec.DecodeError):
-        return _Manifest()
-
-
-def manifest_rows(store: Store) -> int:
-    return sum(part.rows for part in _manifest(store).segments)
-
-
-def holds_much(store: Store, names: Iterable[str]) -> bool:
-    """Whether it takes longer to read these record files than to ask an index."""
-    total = 0
-    for name in names:
-        try:
-            total += os.stat(store.root / name).st_size
-        except OSError:
-            continue
-        if total >= ENOUGH_BYTES:
-            return True
-    return False
-
-
-def ask(index: ParquetIndex, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
-    from steptime.store import tables
-
-    connection = tables.connect()
-    connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {tables.files(index.paths())}")
-    return connection.execute(query, parameters or {}).fetchall()

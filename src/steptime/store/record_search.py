@@ -1,4 +1,4 @@
-"""Whole records, of a sweep or like some cases, found without decoding the others.
+"""Whole records, of a sweep, like some cases, or where the index says, found without decoding the others.
 
 The index says where records are that it knows; files that it does not list are looked into one by one. So a record counts from
 the moment its file has its name, whoever wrote it (this process, a worker's last act on a cluster, an upload) and however
@@ -8,7 +8,8 @@ a record is no longer where the index says, which is noticed when it is read, an
 does not help, every file is looked into.
 
 Nothing is written but the index, which is derived: a process that dies at any moment leaves the record files as they are.
-A small store, and one that has no index and cannot be written, is read file by file.
+A few records are read sooner than a database is started: a small store, and one that has no index and cannot be written, is
+read file by file.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ import msgspec
 from steptime.core.errors import StoreError
 from steptime.core.schema import Case, Record
 from steptime.store.files import Store, decode
-from steptime.store.lookup import ENOUGH_ROWS, ask, holds_much, manifest_rows, read_at
 
 if TYPE_CHECKING:
     from steptime.store.parquet_index import ParquetIndex
 
+ENOUGH_ROWS = 3000
+ENOUGH_BYTES = 10_000_000
+"""of record files, from which on an index is made for the next time"""
 ATTEMPTS = 3
 """how often records may move while they are read"""
 RUNS_OF_EACH = 8
@@ -156,3 +159,64 @@ def _contents(path: Path) -> Iterator[tuple[int, bytes]]:
     for line in content.splitlines(keepends=True):
         yield offset, line
         offset += len(line)
+
+
+class _Part(msgspec.Struct):
+    rows: int = 0
+
+
+class _Manifest(msgspec.Struct):
+    """As much of the index's manifest as tells its size, without starting a database."""
+
+    segments: list[_Part] = []
+    format: int = 0
+    rollup: str = ""
+
+
+def manifest_of(store: Store) -> _Manifest:
+    try:
+        return msgspec.json.decode((store.root / "index" / "manifest.json").read_bytes(), type=_Manifest)
+    except (OSError, msgspec.DecodeError):
+        return _Manifest()
+
+
+def manifest_rows(store: Store) -> int:
+    return sum(part.rows for part in manifest_of(store).segments)
+
+
+def holds_much(store: Store, names: Iterable[str]) -> bool:
+    """Whether it takes longer to read these record files than to ask an index."""
+    total = 0
+    for name in names:
+        try:
+            total += os.stat(store.root / name).st_size
+        except OSError:
+            continue
+        if total >= ENOUGH_BYTES:
+            return True
+    return False
+
+
+def read_at(store: Store, identity: str, file: str, byte_offset: int) -> Record:
+    """A record from where the index says it is."""
+    path = store.root / file
+    try:
+        with open(path, "rb") as opened:
+            opened.seek(byte_offset)
+            content = opened.readline() if path.suffix == ".jsonl" else opened.read()
+        whole = msgspec.json.decode(content, type=Record)
+    except OSError as problem:
+        raise StoreError(f"the file of run {identity} cannot be read: {problem.strerror}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        whole = None
+    if whole is None or whole.id != identity:
+        raise StoreError(f"run {identity} is no longer where it was in {file}; ask again")
+    return whole
+
+
+def ask(index: ParquetIndex, query: str, parameters: dict[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    from steptime.store import tables
+
+    connection = tables.connect()
+    connection.execute(f"CREATE TEMP VIEW rows AS SELECT * FROM {tables.files(index.paths())}")
+    return connection.execute(query, parameters or {}).fetchall()

@@ -11,7 +11,7 @@ from steptime.guide.query.results import RunList
 from steptime.guide.view.view import View
 from steptime.store.columns import NAMES
 from steptime.store.files import Store
-from steptime.store.lookup import read_at
+from steptime.store.record_search import read_at
 from steptime.store.snapshot import Snapshot
 
 MOST_RUNS = 1000
