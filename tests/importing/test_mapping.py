@@ -3,10 +3,10 @@ import json
 import pytest
 
 from steptime.core.errors import UsageError
-from steptime.importing.foreign import File
 from steptime.importing.guess_mapping import guess_mapping
 from steptime.importing.mapping import mapped_by
 from steptime.importing.recognise import read
+from steptime.importing.source_file import File
 from steptime.store.columns import row_of
 from steptime.store.export import csv_text
 from tests.importing.samples import FILES

@@ -3,9 +3,9 @@
 import pytest
 
 from steptime.core.stats.invariants import broken_invariant
-from steptime.importing.foreign import rounding
 from steptime.importing.recognise import read
 from steptime.importing.run import run
+from steptime.importing.source_file import rounding
 from steptime.store.columns import row_of
 from steptime.store.files import Store
 from steptime.store.parquet_index import ParquetIndex

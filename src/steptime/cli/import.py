@@ -68,8 +68,8 @@ def command(
 
 
 def _print_mapping(paths: tuple[Path, ...]) -> int:
-    from steptime.importing.foreign import File, Refused
     from steptime.importing.guess_mapping import guess_mapping
+    from steptime.importing.source_file import File, Refused
 
     if len(paths) != 1 or not paths[0].is_file():
         raise UsageError("--make-mapping takes one file")

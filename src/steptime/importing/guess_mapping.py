@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.errors import UsageError
-from steptime.importing.foreign import File, number
+from steptime.importing.source_file import File, number
 from steptime.importing.tables import Table, csv_table, json_lines, json_table
 
 GUESSES = (

@@ -25,7 +25,7 @@ from typing import Any
 
 from steptime.core.errors import UnknownName, UsageError
 from steptime.core.schema import FAILURES, OK, SETTINGS
-from steptime.importing.foreign import Entry, File, Refused, number, rounding
+from steptime.importing.source_file import Entry, File, Refused, number, rounding
 from steptime.importing.tables import Table, csv_table, json_lines, json_table
 
 WORDS = {

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from steptime.core.schema import Record
 from steptime.importing import formats as importers
-from steptime.importing.foreign import Entry, File, Refused, Side
 from steptime.importing.record import record_of, sentence
+from steptime.importing.source_file import Entry, File, Refused, Side
 
 
 class Importer(Protocol):

@@ -28,7 +28,7 @@ from steptime.core.schema import (
 )
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.summary import summarise
-from steptime.importing.foreign import Entry, File, Refused
+from steptime.importing.source_file import Entry, File, Refused
 from steptime.store import names
 
 MAX_COUNT = 10**9

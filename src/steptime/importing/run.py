@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.errors import UsageError
-from steptime.importing.earlier import Reading, StoredReadings, reading_of
-from steptime.importing.neighbours import Figure, far_off, figure_of, figures_in
+from steptime.importing.outliers import Figure, far_off, figure_of, figures_in
 from steptime.importing.recognise import Importer, Outcome, load_all, read
+from steptime.importing.stored_results import Reading, StoredReadings, reading_of
 from steptime.store.columns import Row, row_of
 from steptime.store.files import Store
 from steptime.store.process_pool import MOST_PROCESSES, outcomes

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steptime.importing.foreign import File
+from steptime.importing.source_file import File
 
 MAX_FIELD = 1 << 20
 

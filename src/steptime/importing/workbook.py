@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from steptime.importing.foreign import Refused
+from steptime.importing.source_file import Refused
 
 MAX_MEMBERS = 500
 MAX_MEMBER_BYTES = 16 << 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.foreign import NUMBER, Entry, File, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, search, whole
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "alexnet_benchmark"

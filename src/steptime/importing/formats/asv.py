@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, Side, number
+from steptime.importing.source_file import Entry, File, Refused, Side, number
 
 TOOL = "asv"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, whole
+from steptime.importing.source_file import Entry, File, Refused, whole
 
 TOOL = "cnn-benchmarks"
 

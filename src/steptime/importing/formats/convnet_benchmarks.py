@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import NUMBER, Entry, File, Refused, search, whole
 from steptime.importing.formats import alexnet_benchmark
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, search, whole
 
 TOOL = "convnet-benchmarks"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, Side, number
+from steptime.importing.source_file import Entry, File, Refused, Side, number
 from steptime.importing.tables import csv_table
 
 TOOL = "DAWNBench"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.foreign import Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, number, search, whole
 from steptime.importing.workbook import Row, is_workbook, sheets
 
 TOOL = "DeepBench"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import Entry, File, Refused, number, rounding, whole
+from steptime.importing.source_file import Entry, File, Refused, number, rounding, whole
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "DLBS"

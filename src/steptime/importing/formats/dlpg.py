@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, number, whole
+from steptime.importing.source_file import Entry, File, number, whole
 from steptime.importing.tables import Table, csv_table, json_table
 
 TOOL = "DLPG"

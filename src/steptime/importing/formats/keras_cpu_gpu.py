@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.foreign import Entry, File, Refused, number, search
+from steptime.importing.source_file import Entry, File, Refused, number, search
 from steptime.importing.tables import csv_table
 
 TOOL = "Keras CPU/GPU benchmark"

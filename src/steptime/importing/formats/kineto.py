@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from steptime.importing.foreign import Entry, File, Refused
+from steptime.importing.source_file import Entry, File, Refused
 from steptime.importing.timeline import Call, profile_of, union
 
 TOOL = "Kineto"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, Side, number, search, whole
 from steptime.importing.tables import csv_table, json_table
 
 TOOL = "Lambda tables"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, Side, number, search, whole
 
 TOOL = "MLPerf LoadGen"
 

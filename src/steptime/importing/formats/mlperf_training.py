@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import NUMBER, Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, Side, number, search, whole
 
 TOOL = "MLPerf training"
 

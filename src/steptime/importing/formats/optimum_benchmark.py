@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, Side, number, whole
+from steptime.importing.source_file import Entry, File, Refused, Side, number, whole
 
 TOOL = "optimum-benchmark"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, Side, number, search, whole
 
 TOOL = "PerfZero"
 

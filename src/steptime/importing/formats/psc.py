@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from steptime.importing.foreign import NUMBER, Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, number, search, whole
 from steptime.importing.tables import csv_table
 
 TOOL = "PSC Deep MNIST"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.foreign import Entry, File, Refused, number, whole
+from steptime.importing.source_file import Entry, File, Refused, number, whole
 
 TOOL = "pytest-benchmark"
 

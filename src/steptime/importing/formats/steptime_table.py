@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from steptime.importing.foreign import Entry, File, Refused, number
 from steptime.importing.mapping import COLUMNS, entry_of
+from steptime.importing.source_file import Entry, File, Refused, number
 from steptime.importing.tables import csv_table
 
 TOOL = "steptime table"

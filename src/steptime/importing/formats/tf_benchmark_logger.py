@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import Entry, File, Refused, Side, number, whole
+from steptime.importing.source_file import Entry, File, Refused, Side, number, whole
 
 TOOL = "TensorFlow benchmark logger"
 

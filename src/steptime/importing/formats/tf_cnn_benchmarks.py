@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import NUMBER, Entry, File, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Side, number, search, whole
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "tf_cnn_benchmarks"

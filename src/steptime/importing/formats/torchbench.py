@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, number, search, whole
 from steptime.importing.tables import csv_table
 
 TOOL = "torchbench"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.foreign import Entry, File, Refused, number
+from steptime.importing.source_file import Entry, File, Refused, number
 from steptime.importing.tables import json_lines
 
 TOOL = "vLLM serving"

@@ -1,4 +1,4 @@
-from steptime.importing.neighbours import Figure, far_off, figure_of
+from steptime.importing.outliers import Figure, far_off, figure_of
 
 GROUP = ("resnet50", "training", "Tesla V100", "fp16", "", "", "samples/s")
 ROW = {
