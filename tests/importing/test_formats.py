@@ -3,7 +3,7 @@
 
 import pytest
 
-from steptime.importing.recognise import importer, known
+from steptime.importing.recognise import importer, importer_names
 from steptime.store.columns import row_of
 from tests.importing import samples as sample
 
@@ -152,13 +152,13 @@ def test_a_format_is_recognised_and_read(imported, name, tool, rows):
 
 def test_every_importer_has_a_sample_here():
     tools = {tool for _, tool, _ in EXPECTED}
-    assert {importer(name).TOOL for name in known()} - tools == {"steptime table"}  # the reference set; see test_run
+    assert {importer(name).TOOL for name in importer_names()} - tools == {"steptime table"}  # the reference set; see test_run
 
 
 @pytest.mark.parametrize("name", ["dawn.tsv", "metric.log"])
 def test_what_is_no_result_by_itself_is_read_with_its_neighbour(imported, name):
     outcome = imported(name)
-    assert outcome.side and not outcome.records
+    assert outcome.supplementary and not outcome.records
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_what_is_no_result_by_itself_is_read_with_its_neighbour(imported, name):
 def test_a_half_without_its_other_half_is_refused(samples, imported, name, gone, words):
     (samples / gone).unlink()
     outcome = imported(name)
-    assert words in outcome.reason and not outcome.side and not outcome.records
+    assert words in outcome.reason and not outcome.supplementary and not outcome.records
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def test_lambdas_thermal_log_and_metadata_are_read_with_the_throughput(samples, 
     (record,) = imported(name).records
     assert record.printed.others == {"max_temperature_celsius": 61.0}
     assert record.source.raw["nvidia"] == "440.100" and record.source.raw["cpu"] == "i7-6850K"
-    assert imported(thermal.name).side
-    assert imported("logs_i7-GeForce_GTX_1080_Ti.logs_metadata").side
+    assert imported(thermal.name).supplementary
+    assert imported("logs_i7-GeForce_GTX_1080_Ti.logs_metadata").supplementary
 
 
 def test_several_runs_in_one_log_are_several_records(samples, imported):
@@ -317,5 +317,5 @@ def test_asvs_list_of_benchmarks_is_read_with_the_results(samples, imported):
 
     about = {"suite.Conv.peakmem_forward": {"code": "..", "unit": "bytes"}, "version": 2}
     (samples / "benchmarks.json").write_text(json.dumps(about))
-    assert imported("benchmarks.json").side
+    assert imported("benchmarks.json").supplementary
     assert imported("0123-virtualenv-py3.12.json").records[-1].printed.others == {"bytes": 1048576.0}

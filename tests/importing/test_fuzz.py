@@ -12,7 +12,7 @@ import pytest
 
 from steptime.core.schema import Record
 from steptime.core.stats.invariants import broken_invariant
-from steptime.importing.mapping import Mapped
+from steptime.importing.mapping import MappedImporter
 from steptime.importing.recognise import read
 from steptime.store.columns import NAMES, row_of
 from tests.importing.samples import FILES, workbook
@@ -36,7 +36,7 @@ FIGURES = (
     b"0x10",
 )
 FILLERS = (b"x", b"9", b"[", b'"', b"\t", b"-", b" ", b"\n", b"_", b"|", b"{", b"1 ", b"a.", b"a,", b", ", b"\t\n")
-MAPPED = Mapped(
+MAPPED = MappedImporter(
     "table", "", {"model": "model", "throughput": "s", "batch_time_ms": "t", "replica_batch": "b"}, {"devices_per_node": 1}, {}
 )
 

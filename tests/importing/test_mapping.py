@@ -4,7 +4,7 @@ import pytest
 
 from steptime.core.errors import UsageError
 from steptime.importing.guess_mapping import guess_mapping
-from steptime.importing.mapping import mapped_by
+from steptime.importing.mapping import read_mapping
 from steptime.importing.recognise import read
 from steptime.importing.source_file import File
 from steptime.store.columns import row_of
@@ -32,7 +32,7 @@ batch_time_ms = 1000
 def mapping(tmp_path):
     def write(text=MAPPING):
         (tmp_path / "m.toml").write_text(text)
-        return mapped_by(tmp_path / "m.toml")
+        return read_mapping(tmp_path / "m.toml")
 
     return write
 

@@ -41,13 +41,13 @@ class TestLambdaTables:
     def test_batch_sizes_are_not_speeds_but_the_batch_of_the_throughput_table(self, files):
         batches = files("tf-train-bs-fp32.csv", BATCHES)
         speeds = files("tf-train-throughput-fp32.csv", SPEEDS)
-        assert read(batches).side and not read(batches).records
+        assert read(batches).supplementary and not read(batches).records
         found = [(r["throughput"], r["replica_batch"], r["effective_batch"]) for r in rows(speeds)]
         assert found == [(5665, 448, 448), (426, 56, 56), (7325, 448, 896), (736, 56, 112)]
 
     def test_batch_sizes_without_their_speeds_are_refused(self, files):
         outcome = read(files("tf-train-bs-fp16.csv", BATCHES))
-        assert "batch sizes of a throughput table" in outcome.reason and not outcome.side and not outcome.records
+        assert "batch sizes of a throughput table" in outcome.reason and not outcome.supplementary and not outcome.records
 
     def test_speeds_without_a_table_of_batches_have_no_batch(self, files):
         files("tf-train-bs-fp16.csv", BATCHES)
@@ -160,7 +160,7 @@ class TestTfCnnBenchmarks:
     def test_lambdas_metadata_is_known_in_any_order_of_its_lines(self, samples, imported):
         name = "logs_i7-GeForce_GTX_1080_Ti.logs_metadata"
         (samples / name).write_text("Memory\t31.3GB\nGPU 0\tGeForce GTX 1080 Ti\nCPU\ti7-6850K\nTF\t2.2.0\n")
-        assert imported(name).side
+        assert imported(name).supplementary
         (record,) = imported("logs_i7-GeForce_GTX_1080_Ti.logs_syn-replicated-fp16-2gpus_resnet50-64_throughput_1").records
         assert record.source.raw["cpu"] == "i7-6850K"
 

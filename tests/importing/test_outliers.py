@@ -1,4 +1,4 @@
-from steptime.importing.outliers import Figure, far_off, figure_of
+from steptime.importing.outliers import Figure, figure_of, outliers
 
 GROUP = ("resnet50", "training", "Tesla V100", "fp16", "", "", "samples/s")
 ROW = {
@@ -12,30 +12,30 @@ def figures(*values, name="a"):
 
 
 def test_a_figure_a_hundred_times_off_is_reported_with_both():
-    assert list(far_off(figures(700.0, 710.0, 720.0, 7.0))) == [
+    assert list(outliers(figures(700.0, 710.0, 720.0, 7.0))) == [
         "a:4: resnet50 training Tesla V100 fp16: 7 samples/s is a hundred times off 710 samples/s in a:2, the middle of 3 others"
     ]
-    (sentence,) = far_off(figures(48.0, 48.5, 49.0, 4900.0))
+    (sentence,) = outliers(figures(48.0, 48.5, 49.0, 4900.0))
     assert sentence.startswith("a:4:") and "4,900 samples/s" in sentence and "48.5 samples/s in a:2" in sentence
 
 
 def test_of_two_there_is_one_sentence_since_either_may_be_wrong():
-    (sentence,) = far_off(figures(48.0, 4800.0))
+    (sentence,) = outliers(figures(48.0, 4800.0))
     assert "48 samples/s" in sentence and "4,800 samples/s" in sentence
 
 
 def test_what_is_less_than_a_hundred_times_off_is_not_reported():
-    assert list(far_off(figures(7.1, 700.0, 709.0))) == []
-    assert list(far_off(figures(1.0))) == []
+    assert list(outliers(figures(7.1, 700.0, 709.0))) == []
+    assert list(outliers(figures(1.0))) == []
 
 
 def test_other_models_devices_and_precisions_are_no_neighbours():
     other = Figure(("resnet18", *GROUP[1:]), 7.0, "b:1")
-    assert list(far_off([*figures(700.0, 701.0), other])) == []
+    assert list(outliers([*figures(700.0, 701.0), other])) == []
 
 
 def test_figures_of_the_store_are_compared_with_and_not_reported():
-    (sentence,) = far_off(figures(7.0), figures(700.0, 710.0, 1.0, name="record x"))
+    (sentence,) = outliers(figures(7.0), figures(700.0, 710.0, 1.0, name="record x"))
     assert sentence.startswith("a:1:") and "record x:1" in sentence
 
 

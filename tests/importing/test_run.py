@@ -314,12 +314,12 @@ def test_replace_puts_the_new_reading_in_the_place_of_the_earlier_one(store, tab
 
 
 def test_records_of_a_file_that_holds_no_result_any_more_are_replaced_by_nothing(store, tmp_path, table):
-    from steptime.importing.mapping import Mapped
+    from steptime.importing.mapping import MappedImporter
 
     path, tell_batches = table
     tell_batches()
     batches = path.parent / "tf-train-bs-fp32.csv"
-    wrong = Mapped("Lambda tables", "", {"device": "name_gpu", "throughput": "alexnet"}, {"model": "alexnet"}, {})
+    wrong = MappedImporter("Lambda tables", "", {"device": "name_gpu", "throughput": "alexnet"}, {"model": "alexnet"}, {})
     assert run(store, [batches], wrong).added == 2  # as speeds, which they are not
     assert "2 records of it are in the store" in run(store, [batches]).refused[0].reason
     assert run(store, [batches], replace=True).replaced == 2

@@ -172,7 +172,7 @@ def test_what_is_imported_is_what_a_person_reads(name, phase, model, speed, mill
 )
 def test_a_table_of_batches_is_read_with_its_speeds(line, gpu, devices, model, speed, batch):
     folder = DATA / "logs" / "tf_cnn_benchmarks"
-    assert read(folder / "tf-train-bs-fp32.csv").side and read(folder / "tf-train-bs-fp32.json").side
+    assert read(folder / "tf-train-bs-fp32.csv").supplementary and read(folder / "tf-train-bs-fp32.json").supplementary
     records = [
         r for r in read(folder / "tf-train-throughput-fp32.csv").records if r.source.line == line and r.case.model == model
     ]

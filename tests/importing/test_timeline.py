@@ -2,7 +2,7 @@ import pytest
 
 from steptime.core.schema import Profile
 from steptime.importing.recognise import read
-from steptime.importing.timeline import MOST_ENTRIES, Call, profile_of, union
+from steptime.importing.timeline import MOST_ENTRIES, Call, covered_seconds, profile_of
 from tests.importing.test_table import DATA
 
 TRACES = DATA / "traces"
@@ -54,8 +54,8 @@ def test_what_is_not_kept_is_counted_and_still_has_its_share():
 
 
 def test_time_in_which_something_ran_counts_once():
-    assert union([(0, 2), (1, 3), (5, 6), (5.5, 5.7)]) == 4
-    assert union([]) == 0
+    assert covered_seconds([(0, 2), (1, 3), (5, 6), (5.5, 5.7)]) == 4
+    assert covered_seconds([]) == 0
 
 
 def test_a_trace_becomes_a_record_with_a_profile(imported):

@@ -14,7 +14,7 @@ from steptime.cli.options import json_option, open_store, store_option
 from steptime.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from steptime.importing.run import Read, Report
+    from steptime.importing.run import EncodedOutcome, Report
 
 SHOWN = 20
 """refused files, one line each; the rest are counted"""
@@ -45,7 +45,7 @@ def command(
 
     The format of a file is recognised by its content. A file is imported whole or not at all, and only once.
     """
-    from steptime.importing.mapping import mapped_by
+    from steptime.importing.mapping import read_mapping
     from steptime.importing.reference import reference_file
     from steptime.importing.run import files_in, run
 
@@ -59,7 +59,7 @@ def command(
     store = None if dry_run else open_store(store_path)
     if store:
         store.prepare()
-    report = run(store, files, mapped_by(mapping) if mapping else None, replace=replace)
+    report = run(store, files, read_mapping(mapping) if mapping else None, replace=replace)
     if as_json:
         _print_json(report, dry_run)
     else:
@@ -84,7 +84,7 @@ def _print_json(report: Report, dry_run: bool) -> None:
     """One line per file; with --dry-run its rows as well."""
     for file in report.files:
         line: dict[str, object] = {"file": str(file.path), "tool": file.tool, "records": [identity for identity, _ in file.lines]}
-        line |= {"refused": not file.side and bool(file.reason), "reason": file.reason, "line": file.line}
+        line |= {"refused": not file.supplementary and bool(file.reason), "reason": file.reason, "line": file.line}
         print(json.dumps(line | ({"rows": file.rows} if dry_run else {})))
     for warning in report.warnings:
         print(json.dumps({"warning": warning}))
@@ -118,13 +118,13 @@ def _files_of(report: Report, tool: str) -> int:
     return sum(1 for file in report.files if file.tool == tool and file.lines)
 
 
-def _complaint(file: Read) -> str:
+def _complaint(file: EncodedOutcome) -> str:
     place = f"{file.path}:{file.line}" if file.line else str(file.path)
     return f"{place}: {file.reason}"
 
 
 def _closing(report: Report, dry_run: bool) -> str:
-    side = sum(1 for file in report.files if file.side)
+    side = sum(1 for file in report.files if file.supplementary)
     parts = [f"{report.added} records {'would be imported' if dry_run else 'imported'}"]
     parts += [f"{report.present} were there already"] if report.present else []
     parts += [f"{report.replaced} of earlier readings taken out"] if report.replaced else []
@@ -135,9 +135,9 @@ def _closing(report: Report, dry_run: bool) -> str:
 
 def _print_formats(as_json: bool) -> int:
     from steptime.cli.printing import table
-    from steptime.importing.recognise import importer, known
+    from steptime.importing.recognise import importer, importer_names
 
-    formats = [(name, importer(name).TOOL, (importer(name).__doc__ or "").partition("\n")[0]) for name in known()]
+    formats = [(name, importer(name).TOOL, (importer(name).__doc__ or "").partition("\n")[0]) for name in importer_names()]
     if as_json:
         for name, tool, words in formats:
             print(json.dumps({"format": name, "tool": tool, "reads": words}))

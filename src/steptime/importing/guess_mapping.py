@@ -58,7 +58,7 @@ def guess_mapping(file: File) -> str:
     lines += [_line(ours, theirs, columns[theirs]) for ours, theirs in guesses.items()]
     lines += ["# not used; a label keeps a column as it is"]
     used = set(guesses.values())
-    lines += [_line(f"# label.{_bare(name)}", name, value) for name, value in columns.items() if name not in used]
+    lines += [_line(f"# label.{_label_name(name)}", name, value) for name, value in columns.items() if name not in used]
     lines += ["", "[constants]    # what the table does not say; remove the # where one is right"]
     lines += [f"# {text}" for text in _constants(guesses)]
     lines += _scales(guesses)
@@ -121,7 +121,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def _bare(name: str) -> str:
+def _label_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "column"
 
 

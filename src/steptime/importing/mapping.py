@@ -51,7 +51,7 @@ LABEL = "label."
 KEYS = ("tool", "rows", "columns", "constants", "scale")
 
 
-class Mapped:
+class MappedImporter:
     """An importer made from a mapping file."""
 
     def __init__(self, tool: str, rows: str, columns: dict[str, str], constants: dict[str, Any], scale: dict[str, float]) -> None:
@@ -62,9 +62,9 @@ class Mapped:
         return True
 
     def entries(self, file: File) -> Iterator[Entry]:
-        around = file.json if isinstance(file.json, dict) else {}
-        for line, row in self._table(file, around).rows:
-            theirs = {column: self._cell(row, around, column) for column in self.columns.values()}
+        enclosing = file.json if isinstance(file.json, dict) else {}
+        for line, row in self._table(file, enclosing).rows:
+            theirs = {column: self._cell(row, enclosing, column) for column in self.columns.values()}
             values = {name: theirs[column] for name, column in self.columns.items() if theirs[column] not in (None, "")}
             printed = rounding(*(values[name] for name in ("throughput", "batch_time_ms") if name in values))
             for name, factor in self.scale.items():
@@ -73,31 +73,31 @@ class Mapped:
             raw = {column: str(value) for column, value in theirs.items() if value is not None}
             yield entry_of(self.constants | values, line, raw, printed)
 
-    def _table(self, file: File, around: Mapping[str, Any]) -> Table:
-        """The first reading of the file in which every column is found."""
-        tables = [_listed(file, self.rows)] if self.rows else [t for t in _tables(file) if t.rows]
+    def _table(self, file: File, enclosing: Mapping[str, Any]) -> Table:
+        """The first reading of the file in which every column is present."""
+        tables = [_table_at(file, self.rows)] if self.rows else [t for t in _tables(file) if t.rows]
         if not tables or not tables[0].rows:
             raise Refused(
                 "neither a CSV with names in its first line nor JSON: an object, a list of objects, or one on every line"
             )
-        missing = {id(table): self._missing(table, around) for table in tables}
+        missing = {id(table): self._missing(table, enclosing) for table in tables}
         chosen = next((table for table in tables if not missing[id(table)]), tables[-1])
         if missing[id(chosen)]:
             known = ", ".join(map(str, chosen.columns))[:300]
             raise Refused(f"it has no column '{missing[id(chosen)][0]}'; it has {known}", 1)
         return chosen
 
-    def _missing(self, table: Table, around: Mapping[str, Any]) -> list[str]:
+    def _missing(self, table: Table, enclosing: Mapping[str, Any]) -> list[str]:
         return [
             column
             for column in self.columns.values()
-            if column not in table.columns and all(self._cell(row, around, column) is None for _, row in table.rows)
+            if column not in table.columns and all(self._cell(row, enclosing, column) is None for _, row in table.rows)
         ]
 
-    def _cell(self, row: Mapping[str, Any], around: Mapping[str, Any], column: str) -> Any:
-        """Of the row, else of the object around the list: what is said once is true of all rows."""
-        value = reach(row, column)
-        return reach(around, column) if value is None else value
+    def _cell(self, row: Mapping[str, Any], enclosing: Mapping[str, Any], column: str) -> Any:
+        """Of the row, else of the object enclosing the list: what is said once is true of all rows."""
+        value = value_at(row, column)
+        return value_at(enclosing, column) if value is None else value
 
 
 def _tables(file: File) -> list[Table]:
@@ -106,18 +106,18 @@ def _tables(file: File) -> list[Table]:
     return [table for table in (alone, json_lines(file), json_table(file), csv_table(file)) if table]
 
 
-def mapped_by(path: Path) -> Mapped:
+def read_mapping(path: Path) -> MappedImporter:
     """The mapping in a file; what is wrong with it is said in one line."""
     try:
-        found = tomllib.loads(path.read_text())
+        content = tomllib.loads(path.read_text())
     except OSError as problem:
         raise UsageError(f"cannot read the mapping {path}: {problem.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise UsageError(f"the mapping {path} is not TOML: {problem}") from None
-    for key in found:
+    for key in content:
         if key not in KEYS:
             raise UnknownName("key in the mapping", key, KEYS)
-    columns, constants, scale = (_with_labels(_part(found, key)) for key in ("columns", "constants", "scale"))
+    columns, constants, scale = (_with_labels(_part(content, key)) for key in ("columns", "constants", "scale"))
     for name in (*columns, *constants, *scale):
         if name not in COLUMNS and not name.startswith(LABEL):
             raise UnknownName("column in the mapping", name, (*COLUMNS, f"{LABEL}NAME"))
@@ -127,13 +127,17 @@ def mapped_by(path: Path) -> Mapped:
     if not all(value is not None and math.isfinite(value) and value > 0 for value in factors.values()):
         raise UsageError(f"[scale] in {path} takes positive numbers")
     words = {name: str(value) for name, value in columns.items()}
-    return Mapped(
-        str(found.get("tool", "mapping")), str(found.get("rows", "")), words, constants, {k: v for k, v in factors.items() if v}
+    return MappedImporter(
+        str(content.get("tool", "mapping")),
+        str(content.get("rows", "")),
+        words,
+        constants,
+        {k: v for k, v in factors.items() if v},
     )
 
 
-def _part(found: Mapping[str, Any], key: str) -> dict[str, Any]:
-    part = found.get(key, {})
+def _part(content: Mapping[str, Any], key: str) -> dict[str, Any]:
+    part = content.get(key, {})
     if not isinstance(part, dict):
         raise UsageError(f'[{key}] in the mapping is a table, such as `[{key}]` and then `model = ".."`')
     return part
@@ -148,8 +152,8 @@ def _with_labels(part: dict[str, Any]) -> dict[str, Any]:
     return flat | {f"{LABEL}{name}": value for name, value in labels.items()}
 
 
-def _listed(file: File, place: str) -> Table:
-    rows = reach(file.json, place)
+def _table_at(file: File, place: str) -> Table:
+    rows = value_at(file.json, place)
     if isinstance(rows, dict):
         rows = [rows]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -157,7 +161,7 @@ def _listed(file: File, place: str) -> Table:
     return Table(list(dict.fromkeys(name for row in rows for name in row)), list(enumerate(rows, start=1)))
 
 
-def reach(row: Any, column: str) -> Any:
+def value_at(row: Any, column: str) -> Any:
     """The column of that name, else `a.b` as b within a; a number is a place in a list. Names may have dots themselves."""
     if isinstance(row, Sequence) and not isinstance(row, str):
         row = {str(place): value for place, value in enumerate(row)}
@@ -166,42 +170,44 @@ def reach(row: Any, column: str) -> Any:
     if column in row:
         return row[column]
     ends = [place for place, character in enumerate(column) if character == "." and column[:place] in row]
-    reached = (reach(row[column[:end]], column[end + 1 :]) for end in reversed(ends))
+    reached = (value_at(row[column[:end]], column[end + 1 :]) for end in reversed(ends))
     return next((value for value in reached if value is not None), None)
 
 
 def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str], printed: float = 0.0) -> Entry:
     """By the names of our own columns; printed is the rounding of speed x time."""
-    found: dict[str, Any] = {theirs: str(values[ours]) for ours, theirs in WORDS.items() if values.get(ours) not in (None, "")}
-    found |= {theirs: _count(ours, values[ours], line) for ours, theirs in COUNTS.items() if values.get(ours) not in (None, "")}
-    found |= {theirs: _figure(ours, values[ours], line) for ours, theirs in FIGURES.items() if values.get(ours) not in (None, "")}
+    fields: dict[str, Any] = {theirs: str(values[ours]) for ours, theirs in WORDS.items() if values.get(ours) not in (None, "")}
+    fields |= {theirs: _count(ours, values[ours], line) for ours, theirs in COUNTS.items() if values.get(ours) not in (None, "")}
+    fields |= {
+        theirs: _figure(ours, values[ours], line) for ours, theirs in FIGURES.items() if values.get(ours) not in (None, "")
+    }
     for ours, theirs in MILLISECONDS.items():
         if values.get(ours) not in (None, ""):
-            found[theirs] = _figure(ours, values[ours], line) / 1e3
+            fields[theirs] = _figure(ours, values[ours], line) / 1e3
     percentiles = {
         p: _figure(ours, values[ours], line) / 1e3 for ours, p in PERCENTILES.items() if values.get(ours) not in (None, "")
     }
     settings = {name: str(values[name]) for name in SETTINGS if values.get(name) not in (None, "", DEFAULT_UNIT)}
     settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT) or "").split(",") if "=" in pair)
     labels = {name.removeprefix(LABEL): str(value) for name, value in values.items() if name.startswith(LABEL)}
-    if found.get("status", OK) not in (OK, *FAILURES):
-        raise Refused(f"unknown status '{found['status']}'; known: {', '.join((OK, *FAILURES))}", line)
-    if "batch" not in found and found.get("global_batch") and found.get("devices", 0) == found.get("nodes", 1) == 1:
-        found["batch"] = found["global_batch"]
-    if found.get("devices"):
-        found.setdefault("nodes", 1)
-    return Entry(line=line, percentiles=percentiles, raw=raw, rounding=printed, settings=settings, labels=labels, **found)
+    if fields.get("status", OK) not in (OK, *FAILURES):
+        raise Refused(f"unknown status '{fields['status']}'; known: {', '.join((OK, *FAILURES))}", line)
+    if "batch" not in fields and fields.get("global_batch") and fields.get("devices", 0) == fields.get("nodes", 1) == 1:
+        fields["batch"] = fields["global_batch"]
+    if fields.get("devices"):
+        fields.setdefault("nodes", 1)
+    return Entry(line=line, percentiles=percentiles, raw=raw, rounding=printed, settings=settings, labels=labels, **fields)
 
 
 def _figure(name: str, value: Any, line: int) -> float:
-    found = number(value)
-    if found is None:
+    figure = number(value)
+    if figure is None:
         raise Refused(f"{name} is '{value}', which is no figure", line)
-    return found
+    return figure
 
 
 def _count(name: str, value: Any, line: int) -> int:
-    found = _figure(name, value, line)
-    if not math.isfinite(found) or found != int(found):
+    figure = _figure(name, value, line)
+    if not math.isfinite(figure) or figure != int(figure):
         raise Refused(f"{name} is '{value}', which is no whole number", line)
-    return int(found)
+    return int(figure)

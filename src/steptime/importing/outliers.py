@@ -40,17 +40,17 @@ def figures_in(store: Store) -> list[Figure]:
     return [figure for row in rows if (figure := figure_of(row, f"record {row['id']}" if "id" in row else "the store"))]
 
 
-def far_off(imported: Iterable[Figure], stored: Iterable[Figure] = ()) -> Iterator[str]:
+def outliers(imported: Iterable[Figure], stored: Iterable[Figure] = ()) -> Iterator[str]:
     """A sentence for each imported figure that is far from the median of the others."""
     groups: dict[tuple[str, ...], list[tuple[Figure, bool]]] = defaultdict(list)
     for figures, new in ((imported, True), (stored, False)):
         for figure in figures:
             groups[figure.group].append((figure, new))
     for members in groups.values():
-        yield from _far_off(sorted(members, key=lambda member: member[0].value))
+        yield from _outliers_of(sorted(members, key=lambda member: member[0].value))
 
 
-def _far_off(members: list[tuple[Figure, bool]]) -> Iterator[str]:
+def _outliers_of(members: list[tuple[Figure, bool]]) -> Iterator[str]:
     """Of figures in ascending order. Of two there is one sentence, since either may be the wrong one."""
     if members[-1][0].value < FACTOR * members[0][0].value:
         return

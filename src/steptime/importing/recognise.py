@@ -14,8 +14,8 @@ from typing import Protocol
 
 from steptime.core.schema import Record
 from steptime.importing import formats as importers
-from steptime.importing.record import record_of, sentence
-from steptime.importing.source_file import Entry, File, Refused, Side
+from steptime.importing.record import one_line, record_of
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile
 
 
 class Importer(Protocol):
@@ -35,14 +35,14 @@ class Outcome:
     records: list[Record] = field(default_factory=list)
     reason: str = ""
     line: int = 0
-    side: bool = False
+    supplementary: bool = False
     """it is no result by itself, but was read with one"""
     sha256: str = ""
     """of a file that an importer knows"""
 
 
 @cache
-def known() -> tuple[str, ...]:
+def importer_names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(importers.__path__)))
 
 
@@ -58,7 +58,7 @@ def load_all() -> None:
     arrived: set[int] = set()
     before = {s: signal.signal(s, lambda number, _: arrived.add(number)) for s in (signal.SIGINT, signal.SIGTERM) if main}
     try:
-        for name in known():
+        for name in importer_names():
             importer(name)
     finally:
         for held, handler in before.items():
@@ -74,24 +74,24 @@ def read(path: Path, chosen: Importer | None = None) -> Outcome:
         file = File(path)
         if not file.content:
             raise Refused("it is empty")
-        found = chosen or _recognise(file)
-        tool, sha256 = found.TOOL, file.sha256
-        records = [record_of(tool, file, entry) for entry in found.entries(file)]
+        reader = chosen or _recognise(file)
+        tool, sha256 = reader.TOOL, file.sha256
+        records = [record_of(tool, file, entry) for entry in reader.entries(file)]
         if not records:
             raise Refused("it holds no result")
-        return Outcome(path, tool, _numbered(records), sha256=sha256)
-    except Side as problem:
-        return Outcome(path, tool, reason=sentence(str(problem)), side=True, sha256=sha256)
+        return Outcome(path, tool, _with_unique_ids(records), sha256=sha256)
+    except SupplementaryFile as problem:
+        return Outcome(path, tool, reason=one_line(str(problem)), supplementary=True, sha256=sha256)
     except Refused as problem:
-        return Outcome(path, tool, reason=sentence(str(problem)), line=problem.line)
+        return Outcome(path, tool, reason=one_line(str(problem)), line=problem.line)
     except OSError as problem:
         return Outcome(path, tool, reason=f"cannot be read: {problem.strerror}")
     except Exception as problem:  # a file of somebody else's making: whatever is wrong with it is its reason
-        return Outcome(path, tool, reason=sentence(f"not understood: {type(problem).__name__}: {problem}"))
+        return Outcome(path, tool, reason=one_line(f"not understood: {type(problem).__name__}: {problem}"))
 
 
 def _recognise(file: File) -> Importer:
-    for name in known():
+    for name in importer_names():
         candidate = importer(name)
         if candidate.looks_like(file):
             return candidate
@@ -102,11 +102,11 @@ def _recognise(file: File) -> Importer:
     )
 
 
-def _numbered(records: list[Record]) -> list[Record]:
+def _with_unique_ids(records: list[Record]) -> list[Record]:
     """Two results of one line and case are told apart by their order."""
     seen: dict[str, int] = {}
-    found = []
+    numbered = []
     for record in records:
         count = seen[record.id] = seen.get(record.id, 0) + 1
-        found.append(record if count == 1 else replace(record, id=f"{record.id}-{count}"))
-    return found
+        numbered.append(record if count == 1 else replace(record, id=f"{record.id}-{count}"))
+    return numbered

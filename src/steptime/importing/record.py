@@ -32,7 +32,7 @@ from steptime.importing.source_file import Entry, File, Refused
 from steptime.store import names
 
 MAX_COUNT = 10**9
-MAX_WORDS = 400
+MAX_TEXT = 400
 
 
 def record_of(tool: str, file: File, entry: Entry) -> Record:
@@ -45,27 +45,27 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
     summary, printed = _figures(entry, case)
     source = Source(
         tool=tool,
-        file=_words(file.name),
+        file=_text(file.name),
         line=entry.line,
         sha256=file.sha256,
-        server=_words(entry.server),
-        device=_words(device) or (kind or entry.device_kind).upper(),
-        interconnect=_words(entry.interconnect),
-        runtime=_words(entry.runtime),
-        raw=_raw(entry, case, device, framework),
-        notes=[_words(note) for note in entry.notes],
-        settings={_words(key): _words(value) for key, value in sorted(entry.settings.items()) if value},
+        server=_text(entry.server),
+        device=_text(device) or (kind or entry.device_kind).upper(),
+        interconnect=_text(entry.interconnect),
+        runtime=_text(entry.runtime),
+        raw=_original_words(entry, case, device, framework),
+        notes=[_text(note) for note in entry.notes],
+        settings={_text(key): _text(value) for key, value in sorted(entry.settings.items()) if value},
     )
     record = Record(
         id=_identity(entry, source, case),
         status=Status(entry.status),
         case=case,
         started=started(entry.started),
-        message=_words(entry.message),
+        message=_text(entry.message),
         origin=tool,
         steps=Steps(entry.steps, 0, "all, as the tool counts", StopReason.STEPS) if entry.steps and entry.status == OK else None,
         summary=summary,
-        software=Software("", "", framework, _words(entry.version) or version, "") if framework else None,
+        software=Software("", "", framework, _text(entry.version) or version, "") if framework else None,
         failure=Failure(log_tail=_clean(entry.log_tail)[-2000:]) if entry.status != OK else None,
         first_loss=_finite(entry.first_loss),
         last_loss=_finite(entry.last_loss),
@@ -79,16 +79,16 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
     return record
 
 
-def _profile(found: Profile | None) -> Profile | None:
+def _profile(profile: Profile | None) -> Profile | None:
     """With names that every JSON and every terminal can take."""
-    return found and replace(found, entries=[replace(e, name=_words(e.name)) for e in found.entries])
+    return profile and replace(profile, entries=[replace(e, name=_text(e.name)) for e in profile.entries])
 
 
 def _case(entry: Entry) -> Case:
     _, kind = names.device(entry.device)
     return Case(
-        model=_words(names.model(entry.model)),
-        backend=_words(names.framework(entry.framework)[0]),
+        model=_text(names.model(entry.model)),
+        backend=_text(names.framework(entry.framework)[0]),
         batch=entry.batch,
         phase=Phase(names.phase(entry.phase)),
         precision=Precision(names.precision(entry.precision)),
@@ -96,12 +96,12 @@ def _case(entry: Entry) -> Case:
         devices=entry.devices,
         nodes=entry.nodes,
         threads=entry.threads,
-        optimizer=_words(names.optimizer(entry.optimizer)),
+        optimizer=_text(names.optimizer(entry.optimizer)),
         learning_rate=0.0,
-        data=_words(entry.data),
-        data_store=_words(entry.data_store) or ("dram" if entry.data == "synthetic" else ""),
-        model_options={_words(key): _clean(v) if isinstance(v, str) else v for key, v in entry.model_options.items()},
-        labels={_words(key): _words(value) for key, value in entry.labels.items()},
+        data=_text(entry.data),
+        data_store=_text(entry.data_store) or ("dram" if entry.data == "synthetic" else ""),
+        model_options={_text(key): _clean(v) if isinstance(v, str) else v for key, v in entry.model_options.items()},
+        labels={_text(key): _text(value) for key, value in entry.labels.items()},
     )
 
 
@@ -132,7 +132,7 @@ def _figures(entry: Entry, case: Case) -> tuple[Summary | None, Printed | None]:
         peak_bytes=entry.peak_bytes,
         effective_batch=None if case.effective_batch else entry.global_batch or None,
         rounding=entry.rounding,
-        others={_words(key): value for key, value in entry.others.items()},
+        others={_text(key): value for key, value in entry.others.items()},
     )
     return None, printed
 
@@ -156,7 +156,7 @@ def _check_figures(entry: Entry) -> None:
         raise Refused(f"steps took {min(entry.steps):g} to {max(entry.steps):g} s", entry.line)
 
 
-def _raw(entry: Entry, case: Case, device: str, framework: str) -> dict[str, str]:
+def _original_words(entry: Entry, case: Case, device: str, framework: str) -> dict[str, str]:
     """The source's words wherever ours differ, and those that have no field."""
     pairs = {
         "model": (entry.model, case.model),
@@ -166,8 +166,8 @@ def _raw(entry: Entry, case: Case, device: str, framework: str) -> dict[str, str
         "phase": (entry.phase, case.phase),
         "optimizer": (entry.optimizer, case.optimizer),
     }
-    found = {key: _words(theirs) for key, (theirs, ours) in pairs.items() if theirs and theirs != ours}
-    return found | {_words(key): _words(value) for key, value in entry.raw.items() if value}
+    translated = {key: _text(theirs) for key, (theirs, ours) in pairs.items() if theirs and theirs != ours}
+    return translated | {_text(key): _text(value) for key, value in entry.raw.items() if value}
 
 
 def _identity(entry: Entry, source: Source, case: Case) -> str:
@@ -196,13 +196,13 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def sentence(text: str) -> str:
+def one_line(text: str) -> str:
     """On one line, whatever the file had in it."""
-    return " ".join(_clean(text[:MAX_WORDS]).split())
+    return " ".join(_clean(text[:MAX_TEXT]).split())
 
 
-def _words(text: str) -> str:
-    return _clean(text)[:MAX_WORDS].strip()
+def _text(text: str) -> str:
+    return _clean(text)[:MAX_TEXT].strip()
 
 
 def _clean(text: str) -> str:

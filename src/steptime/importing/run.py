@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from steptime.core.errors import UsageError
-from steptime.importing.outliers import Figure, far_off, figure_of, figures_in
+from steptime.importing.outliers import Figure, figure_of, figures_in, outliers
 from steptime.importing.recognise import Importer, Outcome, load_all, read
-from steptime.importing.stored_results import Reading, StoredReadings, reading_of
+from steptime.importing.stored_results import ResultKey, StoredResults, key_of
 from steptime.store.columns import Row, row_of
 from steptime.store.files import Store
 from steptime.store.process_pool import MOST_PROCESSES, outcomes
@@ -27,18 +27,18 @@ Line = tuple[str, bytes]
 
 
 @dataclass(frozen=True)
-class Read:
+class EncodedOutcome:
     """An outcome as it crosses from a reading process: records already encoded, with what is shown and compared of them."""
 
     path: Path
     tool: str
     reason: str
     line: int
-    side: bool
+    supplementary: bool
     sha256: str = ""
     lines: list[Line] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
+    keys: list[ResultKey] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
 
 
@@ -46,7 +46,7 @@ class Read:
 class Report:
     """What an import did, file by file."""
 
-    files: list[Read] = field(default_factory=list)
+    files: list[EncodedOutcome] = field(default_factory=list)
     added: int = 0
     present: int = 0
     replaced: int = 0
@@ -56,22 +56,22 @@ class Report:
     """figures far off their neighbours"""
 
     @property
-    def refused(self) -> list[Read]:
-        return [file for file in self.files if file.reason and not file.side]
+    def refused(self) -> list[EncodedOutcome]:
+        return [file for file in self.files if file.reason and not file.supplementary]
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
     """Folders are walked, hidden names left out; every file once, in the order of names."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
             inside = sorted(Path(folder) / name for folder, folders, names in _walk(path) for name in names)
-            found.update(dict.fromkeys(inside))
+            files.update(dict.fromkeys(inside))
         elif path.exists():
-            found[path] = None
+            files[path] = None
         else:
             raise UsageError(f"no such file or folder: {path}")
-    return list(found)
+    return list(files)
 
 
 def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -84,41 +84,43 @@ def run(
     store: Store | None, paths: list[Path], chosen: Importer | None = None, processes: int = 0, replace: bool = False
 ) -> Report:
     """Imports into the store; without one, only says what would be imported."""
-    report, intake = Report(), Intake(store, replace)
+    report, writer = Report(), BatchWriter(store, replace)
     stored = figures_in(store) if store else []
     figures: list[Figure] = []
     for outcome in _outcomes(paths, chosen, processes or len(os.sched_getaffinity(0)), rows=store is None):
-        taken = intake.take(outcome, report)
+        taken = writer.add(outcome, report)
         figures += taken.figures
-        report.files.append(_light(taken))
-    intake.finish(report)
-    report.warnings = list(far_off(figures, stored))
+        report.files.append(_without_content(taken))
+    writer.finish(report)
+    report.warnings = list(outliers(figures, stored))
     return report
 
 
-class Intake:
+class BatchWriter:
     """Decides of each file's records which are new, and writes them in batches."""
 
     def __init__(self, store: Store | None, replace: bool) -> None:
         self.store, self.replace = store, replace
-        self.stored = StoredReadings(store.batch_lines() if store else ())
+        self.stored = StoredResults(store.batch_lines() if store else ())
         self.known = self.stored.ids | ({path.stem for path in store.paths() if path.suffix == ".json"} if store else set())
-        self.waiting: list[Line] = []
+        self.pending: list[Line] = []
         self.size = 0
-        self.gone: set[str] = set()
+        self.replaced_ids: set[str] = set()
         """ids that are to be taken out, once what replaces them is stored"""
 
-    def take(self, outcome: Read, report: Report) -> Read:
+    def add(self, outcome: EncodedOutcome, report: Report) -> EncodedOutcome:
         """The outcome as it is reported: a file whose records would be doubled is refused, unless they are to be replaced."""
-        earlier = self.stored.replaced_by(outcome.tool, outcome.sha256, outcome.readings) if outcome.sha256 else []
+        earlier = self.stored.replaced_by(outcome.tool, outcome.sha256, outcome.keys) if outcome.sha256 else []
         if earlier and not self.replace:
-            return Read(outcome.path, outcome.tool, f"{len(earlier)} records of it {READ_BEFORE}", 0, side=False)
-        self.gone.update(earlier)
+            return EncodedOutcome(
+                outcome.path, outcome.tool, f"{len(earlier)} records of it {READ_BEFORE}", 0, supplementary=False
+            )
+        self.replaced_ids.update(earlier)
         fresh = [line for line in outcome.lines if line[0] not in self.known]
         self.known.update(identity for identity, _ in fresh)
         report.added += len(fresh)
         report.present += len(outcome.lines) - len(fresh)
-        self.waiting += fresh
+        self.pending += fresh
         self.size += sum(len(content) for _, content in fresh)
         if self.size > BATCH_BYTES:
             self._write(report)
@@ -126,50 +128,50 @@ class Intake:
 
     def finish(self, report: Report) -> None:
         self._write(report)
-        if self.store and self.gone:
-            self.store.remove_from_batches(self.gone)
-        report.replaced = len(self.gone)
+        if self.store and self.replaced_ids:
+            self.store.remove_from_batches(self.replaced_ids)
+        report.replaced = len(self.replaced_ids)
 
     def _write(self, report: Report) -> None:
-        if self.store and self.waiting:
-            report.batches.append(self.store.put_lines(self.waiting))
-        self.waiting, self.size = [], 0
+        if self.store and self.pending:
+            report.batches.append(self.store.put_lines(self.pending))
+        self.pending, self.size = [], 0
 
 
-def _light(outcome: Read) -> Read:
+def _without_content(outcome: EncodedOutcome) -> EncodedOutcome:
     """Without the records, which are in the store or in the way."""
     ids = [(identity, b"") for identity, _ in outcome.lines]
-    return dataclasses.replace(outcome, lines=ids, readings=[], figures=[])
+    return dataclasses.replace(outcome, lines=ids, keys=[], figures=[])
 
 
-def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: bool) -> Iterator[Read]:
+def _outcomes(paths: list[Path], chosen: Importer | None, processes: int, rows: bool) -> Iterator[EncodedOutcome]:
     if len(paths) < PARALLEL_FROM or chosen:
         yield from _read_all(paths, rows, chosen)
         return
     load_all()
     shares = [paths[start : start + 32] for start in range(0, len(paths), 32)]
-    for found in outcomes(partial(_read_all, rows=rows), shares, min(processes, MOST_PROCESSES)):
-        yield from found
+    for share in outcomes(partial(_read_all, rows=rows), shares, min(processes, MOST_PROCESSES)):
+        yield from share
 
 
-def _read_all(paths: Iterable[Path], rows: bool, chosen: Importer | None = None) -> list[Read]:
+def _read_all(paths: Iterable[Path], rows: bool, chosen: Importer | None = None) -> list[EncodedOutcome]:
     return [_encoded(read(path, chosen), rows) for path in paths]
 
 
-def _encoded(outcome: Outcome, rows: bool) -> Read:
+def _encoded(outcome: Outcome, rows: bool) -> EncodedOutcome:
     made = [row_of(record) for record in outcome.records]
     figures = (
         figure_of(row, f"{outcome.path}:{r.source.line if r.source else 0}") for row, r in zip(made, outcome.records, strict=True)
     )
-    return Read(
+    return EncodedOutcome(
         path=outcome.path,
         tool=outcome.tool,
         reason=outcome.reason,
         line=outcome.line,
-        side=outcome.side,
+        supplementary=outcome.supplementary,
         sha256=outcome.sha256,
         lines=[(record.id, msgspec.json.encode(record)) for record in outcome.records],
         rows=made if rows else [],
-        readings=[reading_of(record) for record in outcome.records],
+        keys=[key_of(record) for record in outcome.records],
         figures=[figure for figure in figures if figure],
     )

@@ -36,7 +36,7 @@ class Refused(SteptimeError):
         self.line = line
 
 
-class Side(Refused):
+class SupplementaryFile(Refused):
     """Not a result by itself: it is read together with another file."""
 
 
@@ -165,11 +165,11 @@ class File:
             return None
 
     @cached_property
-    def words(self) -> str:
+    def path_text(self) -> str:
         """The end of the path, in which many tools say what they measured."""
         return "/".join(self.path.absolute().parts[-6:])
 
-    def beside(self, name: str) -> File | None:
+    def sibling(self, name: str) -> File | None:
         """Another file relative to this one's folder, if it is there."""
         path = self.path.parent / name
         return File(path) if path.is_file() else None
@@ -222,13 +222,13 @@ def _rounding(text: str) -> float:
     return 0.5 * 10.0 ** -len(digits.partition(".")[2]) / value
 
 
-def whole(text: object) -> int:
+def whole_number(text: object) -> int:
     """A count; 0 where there is none."""
     value = number(text)
     return int(value) if value is not None and abs(value) < 1e15 and value == int(value) else 0
 
 
-def search(pattern: str, text: str) -> str:
+def first_group(pattern: str, text: str) -> str:
     """The first group of the first match; empty if there is none."""
-    found = re.search(pattern, text, re.MULTILINE)
-    return found.group(1) if found else ""
+    match = re.search(pattern, text, re.MULTILINE)
+    return match.group(1) if match else ""

@@ -1,6 +1,6 @@
 """Records of a file that are in the store as it was read before: by an earlier version, or at a place that told less.
 
-They are found by the content of the file, so that a result is never in the store twice without a word.
+They are found by the content of the file, so that a result is never in the store twice without a name.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import msgspec
 
 from steptime.core.schema import Record
 
-WORDS = ("server", "model", "phase", "precision", "data_store")
+FIELDS = ("server", "model", "phase", "precision", "data_store")
 
 
-class Reading(NamedTuple):
+class ResultKey(NamedTuple):
     """What tells a result of a file from its others, and the same content at one place from that at another."""
 
     id: str
@@ -27,15 +27,15 @@ class Reading(NamedTuple):
     precision: str
     data_store: str
 
-    def replaces(self, earlier: Reading) -> bool:
+    def replaces(self, earlier: ResultKey) -> bool:
         """What was not known before may be anything."""
-        return self.line == earlier.line and all(getattr(earlier, word) in ("", getattr(self, word)) for word in WORDS)
+        return self.line == earlier.line and all(getattr(earlier, name) in ("", getattr(self, name)) for name in FIELDS)
 
 
-def reading_of(record: Record | _Stored) -> Reading:
+def key_of(record: Record | _Stored) -> ResultKey:
     case, source = record.case, record.source
     assert source
-    return Reading(record.id, source.line, source.server, case.model, str(case.phase), str(case.precision), case.data_store)
+    return ResultKey(record.id, source.line, source.server, case.model, str(case.phase), str(case.precision), case.data_store)
 
 
 class _Case(msgspec.Struct):
@@ -58,12 +58,12 @@ class _Stored(msgspec.Struct):
     source: _Source | None = None
 
 
-class StoredReadings:
+class StoredResults:
     """Of the batches of a store: all ids, and what was read of each file."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.ids: set[str] = set()
-        self._by_file: dict[tuple[str, str], list[Reading]] = defaultdict(list)
+        self._by_file: dict[tuple[str, str], list[ResultKey]] = defaultdict(list)
         decoder = msgspec.json.Decoder(_Stored)
         for line in lines:
             try:
@@ -72,13 +72,13 @@ class StoredReadings:
                 continue  # a damaged line; whoever reads the store says so
             self.ids.add(record.id)
             if record.source:
-                self._by_file[record.source.tool, record.source.sha256].append(reading_of(record))
+                self._by_file[record.source.tool, record.source.sha256].append(key_of(record))
 
-    def replaced_by(self, tool: str, sha256: str, now: Sequence[Reading]) -> list[str]:
+    def replaced_by(self, tool: str, sha256: str, now: Sequence[ResultKey]) -> list[str]:
         """Ids of what was read of a file before and is read otherwise now; all, where it holds no result any more."""
-        ids = {reading.id for reading in now}
-        by_line: dict[int, list[Reading]] = defaultdict(list)
-        for reading in now:
-            by_line[reading.line].append(reading)
-        earlier = (reading for reading in self._by_file.get((tool, sha256), ()) if reading.id not in ids)
-        return [e.id for e in earlier if not now or any(reading.replaces(e) for reading in by_line[e.line])]
+        ids = {key.id for key in now}
+        by_line: dict[int, list[ResultKey]] = defaultdict(list)
+        for key in now:
+            by_line[key.line].append(key)
+        earlier = (key for key in self._by_file.get((tool, sha256), ()) if key.id not in ids)
+        return [e.id for e in earlier if not now or any(key.replaces(e) for key in by_line[e.line])]

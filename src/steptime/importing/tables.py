@@ -67,10 +67,10 @@ def json_lines(file: File) -> Table | None:
 
 def json_table(file: File) -> Table | None:
     """A list of objects, or the one list of objects within an object."""
-    found = file.json
-    if isinstance(found, dict):
-        lists = [value for value in found.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
-        found = lists[0] if len(lists) == 1 else None
-    if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
+    content = file.json
+    if isinstance(content, dict):
+        lists = [value for value in content.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        content = lists[0] if len(lists) == 1 else None
+    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         return None
-    return Table(list(found[0]), list(enumerate(found, start=1)))
+    return Table(list(content[0]), list(enumerate(content, start=1)))

@@ -9,5 +9,5 @@ GPU = re.compile(r"\bname: ([^,\n]{1,80}?)(?:[ \t]{1,9}(?:major:|computeCapabili
 
 def gpu_name(text: str, start: int = 0, end: int | None = None) -> str:
     """Of the first GPU that TensorFlow found; empty where it found none."""
-    found = GPU.search(text, start, len(text) if end is None else end) if "name: " in text else None
-    return found.group(1).strip() if found else ""
+    match = GPU.search(text, start, len(text) if end is None else end) if "name: " in text else None
+    return match.group(1).strip() if match else ""

@@ -27,8 +27,8 @@ def profile_of(source: str, calls: Sequence[Call], steps: int) -> Profile:
     """There must be calls."""
     span = max(c.end for c in calls) - min(c.start for c in calls)
     kinds = list(dict.fromkeys(c.kind for c in calls))
-    busy = {kind: union((c.start, c.end) for c in calls if c.kind == kind) for kind in kinds}
-    device = union((c.start, c.end) for c in calls if c.kind in DEVICE_KINDS)
+    busy = {kind: covered_seconds((c.start, c.end) for c in calls if c.kind == kind) for kind in kinds}
+    device = covered_seconds((c.start, c.end) for c in calls if c.kind in DEVICE_KINDS)
     entries, left_out = _entries(calls)
     return Profile(
         source=source,
@@ -45,7 +45,7 @@ def _entries(calls: Sequence[Call]) -> tuple[list[ProfileEntry], dict[str, int]]
     count: dict[tuple[str, str], int] = defaultdict(int)
     total: dict[tuple[str, str], float] = defaultdict(float)
     own: dict[tuple[str, str], float] = defaultdict(float)
-    for call, self_seconds in with_self(calls):
+    for call, self_seconds in with_self_seconds(calls):
         key = (call.kind, call.name)
         count[key] += 1
         total[key] += call.end - call.start
@@ -53,25 +53,25 @@ def _entries(calls: Sequence[Call]) -> tuple[list[ProfileEntry], dict[str, int]]
     whole: dict[str, float] = defaultdict(float)
     for (kind, _), seconds in own.items():
         whole[kind] += seconds
-    found: list[ProfileEntry] = []
+    entries: list[ProfileEntry] = []
     left_out = {}
     for kind, all_seconds in whole.items():
         keys = sorted((key for key in own if key[0] == kind), key=lambda key: (-own[key], key[1]))
-        found += [
+        entries += [
             ProfileEntry(key[1], kind, count[key], total[key], own[key], own[key] / all_seconds if all_seconds > 0 else 0.0)
             for key in keys[:MOST_ENTRIES]
         ]
         if len(keys) > MOST_ENTRIES:
             left_out[kind] = len(keys) - MOST_ENTRIES
-    return found, left_out
+    return entries, left_out
 
 
-def with_self(calls: Iterable[Call]) -> list[tuple[Call, float]]:
+def with_self_seconds(calls: Iterable[Call]) -> list[tuple[Call, float]]:
     """Each call with its seconds less those of the calls of its kind that it made."""
     tracks: dict[tuple[str, Hashable], list[Call]] = defaultdict(list)
     for call in calls:
         tracks[call.kind, call.track].append(call)
-    found: list[tuple[Call, float]] = []
+    timed: list[tuple[Call, float]] = []
     for track in tracks.values():
         track.sort(key=lambda c: (c.start, -c.end))
         own = [c.end - c.start for c in track]
@@ -83,11 +83,11 @@ def with_self(calls: Iterable[Call]) -> list[tuple[Call, float]]:
                 inside = min(call.end, track[open_[-1]].end) - call.start
                 own[open_[-1]] = max(0.0, own[open_[-1]] - inside)
             open_.append(number)
-        found += zip(track, own, strict=True)
-    return found
+        timed += zip(track, own, strict=True)
+    return timed
 
 
-def union(times: Iterable[tuple[float, float]]) -> float:
+def covered_seconds(times: Iterable[tuple[float, float]]) -> float:
     """Seconds in which at least one ran."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(times):

@@ -16,7 +16,7 @@ from steptime.importing.source_file import Refused
 MAX_MEMBERS = 500
 MAX_MEMBER_BYTES = 16 << 20
 MAX_RATIO = 100
-SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+NAMESPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 Row = dict[str, str]
@@ -35,7 +35,7 @@ def sheets(content: bytes) -> Iterator[tuple[str, list[tuple[int, Row]]]]:
                 raise Refused(f"{len(archive.infolist())} parts; the limit is {MAX_MEMBERS}")
             strings = _strings(archive)
             targets = {r.get("Id"): r.get("Target", "") for r in _xml(archive, "xl/_rels/workbook.xml.rels")}
-            for sheet in _xml(archive, "xl/workbook.xml").iter(f"{SPACE}sheet"):
+            for sheet in _xml(archive, "xl/workbook.xml").iter(f"{NAMESPACE}sheet"):
                 target = targets.get(sheet.get(RELATION), "").lstrip("/").removeprefix("xl/")
                 yield sheet.get("name", ""), list(_rows(_xml(archive, f"xl/{target}"), strings))
     except (zipfile.BadZipFile, KeyError, NotImplementedError, EOFError, OSError) as problem:
@@ -61,14 +61,14 @@ def _xml(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
 def _strings(archive: zipfile.ZipFile) -> list[str]:
     if "xl/sharedStrings.xml" not in archive.namelist():
         return []
-    found = _xml(archive, "xl/sharedStrings.xml").findall(f"{SPACE}si")
-    return ["".join(text.text or "" for text in item.iter(f"{SPACE}t")) for item in found]
+    items = _xml(archive, "xl/sharedStrings.xml").findall(f"{NAMESPACE}si")
+    return ["".join(text.text or "" for text in item.iter(f"{NAMESPACE}t")) for item in items]
 
 
 def _rows(sheet: ElementTree.Element, strings: list[str]) -> Iterator[tuple[int, Row]]:
-    for count, row in enumerate(sheet.iter(f"{SPACE}row"), start=1):
+    for count, row in enumerate(sheet.iter(f"{NAMESPACE}row"), start=1):
         cells = {}
-        for cell in row.findall(f"{SPACE}c"):
+        for cell in row.findall(f"{NAMESPACE}c"):
             text = _text(cell, strings)
             if text:
                 cells[re.sub(r"\d", "", cell.get("r", ""))] = text
@@ -77,8 +77,8 @@ def _rows(sheet: ElementTree.Element, strings: list[str]) -> Iterator[tuple[int,
 
 def _text(cell: ElementTree.Element, strings: list[str]) -> str:
     if cell.get("t") == "inlineStr":
-        return "".join(text.text or "" for text in cell.iter(f"{SPACE}t")).strip()
-    value = cell.find(f"{SPACE}v")
+        return "".join(text.text or "" for text in cell.iter(f"{NAMESPACE}t")).strip()
+    value = cell.find(f"{NAMESPACE}v")
     text = (value.text or "").strip() if value is not None else ""
     if cell.get("t") == "s" and text.isdigit():
         return strings[int(text)].strip() if int(text) < len(strings) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.source_file import NUMBER, Entry, File, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, first_group, whole_number
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "alexnet_benchmark"
@@ -24,18 +24,18 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     """Its network is AlexNet's five convolutions without the dense layers; the training pass has no update in it."""
-    batch = whole(search(LAYER.pattern, file.text))
+    batch = whole_number(first_group(LAYER.pattern, file.text))
     yield from passes(file, model="alexnet_conv", batch=batch, precision="fp32", notes=("the script computes in float32",))
 
 
 def passes(file: File, model: str, batch: int, precision: str = "", notes: tuple[str, ...] = ()) -> Iterator[Entry]:
     """One entry for each `across` line; two suites print these."""
     gpu = gpu_name(file.text)
-    for found in RESULT.finditer(file.text):
-        when, which, steps, seconds, spread = found.groups()
+    for match in RESULT.finditer(file.text):
+        when, which, steps, seconds, spread = match.groups()
         training = which != "Forward"
         yield Entry(
-            line=file.line_of(found.start(2)),
+            line=file.line_of(match.start(2)),
             model=model,
             framework="tensorflow",
             phase="training" if training else "inference",
@@ -50,7 +50,7 @@ def passes(file: File, model: str, batch: int, precision: str = "", notes: tuple
             started=when or "",
             seconds=float(seconds),
             n=int(steps),
-            raw={"result": found.group(0)[-80:]},
+            raw={"result": match.group(0)[-80:]},
             others={"seconds_spread": float(spread)},
             notes=[*notes, "forward and backward, without an update of the parameters"] if training else list(notes),
         )

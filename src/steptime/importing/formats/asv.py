@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, Side, number
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, number
 
 TOOL = "asv"
 
@@ -29,7 +29,7 @@ def _is_list(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if "commit_hash" not in file.json:
-        raise Side("the list of benchmarks; it is read with the results beside it")
+        raise SupplementaryFile("the list of benchmarks; it is read with the results beside it")
     columns = file.json.get("result_columns") or OLD
     units = _units(file)
     position = 0
@@ -57,7 +57,7 @@ def _values(name: str, row: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...]
 
 
 def _entry(
-    found: Mapping[str, Any],
+    results: Mapping[str, Any],
     position: int,
     name: str,
     options: tuple[str, ...],
@@ -66,7 +66,7 @@ def _entry(
     milliseconds: float | None,
 ) -> Entry:
     """The line is the result's place among all."""
-    machine = found["params"] if isinstance(found["params"], dict) else {}
+    machine = results["params"] if isinstance(results["params"], dict) else {}
     kind = KINDS.get(name.rpartition(".")[2].partition("_")[0], "unit")
     seconds = value if kind == "seconds" else None
     tracked = {} if kind == "seconds" else {unit or ("bytes" if kind == "bytes" else "value"): value}
@@ -80,18 +80,18 @@ def _entry(
         device=str(machine.get("cpu") or ""),
         device_kind="cpu",
         server=str(machine.get("machine") or ""),
-        started=f"{(milliseconds or number(found.get('date')) or 0) / 1e3:.0f}",
+        started=f"{(milliseconds or number(results.get('date')) or 0) / 1e3:.0f}",
         seconds=seconds,
         percentiles={} if seconds is None else {50: seconds},
         peak_bytes=int(value) if peak else None,
         others=tracked,
-        settings={"commit": str(found["commit_hash"])[:12], "environment": str(found.get("env_name") or "")},
-        raw={"python": str(found.get("python") or machine.get("python") or "")},
+        settings={"commit": str(results["commit_hash"])[:12], "environment": str(results.get("env_name") or "")},
+        raw={"python": str(results.get("python") or machine.get("python") or "")},
         notes=["a step is a call of the benchmark; asv's result is the median of its samples"] if seconds is not None else [],
     )
 
 
 def _units(file: File) -> dict[str, str]:
-    beside = file.beside("../benchmarks.json") or file.beside("benchmarks.json")
+    beside = file.sibling("../benchmarks.json") or file.sibling("benchmarks.json")
     listed = beside.json if beside and isinstance(beside.json, dict) else {}
     return {name: str(about.get("unit") or "") for name, about in listed.items() if isinstance(about, dict)}

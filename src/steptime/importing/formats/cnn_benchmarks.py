@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, whole
+from steptime.importing.source_file import Entry, File, Refused, whole_number
 
 TOOL = "cnn-benchmarks"
 
@@ -18,12 +18,12 @@ def looks_like(file: File) -> bool:
 
 
 def entries(file: File) -> Iterator[Entry]:
-    found = file.json
-    options = found["opt"]
-    forward, total = _seconds(found, "forward_times"), _seconds(found, "total_times")
+    content = file.json
+    options = content["opt"]
+    forward, total = _seconds(content, "forward_times"), _seconds(content, "total_times")
     height, width = options.get("image_height"), options.get("image_width")
-    shape, cudnn = f"{height}x{width}", str(found.get("cudnn_version", ""))
-    cpu = found.get("gpu_name") == "cpu"
+    shape, cudnn = f"{height}x{width}", str(content.get("cudnn_version", ""))
+    cpu = content.get("gpu_name") == "cpu"
     kernels = "" if cpu else "cudnn" if options.get("use_cudnn", 1) else "nn"
     for phase, steps in (("inference", forward), ("training", total)):
         yield Entry(
@@ -32,10 +32,10 @@ def entries(file: File) -> Iterator[Entry]:
             framework="torch7",
             phase=phase,
             precision="fp32",
-            batch=whole(options["batch_size"]),
+            batch=whole_number(options["batch_size"]),
             devices=1,
             nodes=1,
-            device="" if cpu else str(found.get("gpu_name", "")),
+            device="" if cpu else str(content.get("gpu_name", "")),
             device_kind="cpu" if cpu else "gpu",
             data="synthetic",
             data_store="dram",
@@ -50,8 +50,8 @@ def entries(file: File) -> Iterator[Entry]:
         )
 
 
-def _seconds(found: dict[str, Any], key: str) -> list[float]:
-    values = found[key]
+def _seconds(content: dict[str, Any], key: str) -> list[float]:
+    values = content[key]
     if not isinstance(values, list) or not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
         raise Refused(f"{key} is not a list of figures", 1)
     return [float(value) for value in values]

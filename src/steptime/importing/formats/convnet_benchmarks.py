@@ -8,7 +8,7 @@ from typing import Any
 
 from steptime.core.schema import Status
 from steptime.importing.formats import alexnet_benchmark
-from steptime.importing.source_file import NUMBER, Entry, File, Refused, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, first_group, whole_number
 
 TOOL = "convnet-benchmarks"
 
@@ -57,7 +57,7 @@ def entries(file: File) -> Iterator[Entry]:
             return
     if not alexnet_benchmark.RESULT.search(file.text):
         raise Refused("the log has no results")
-    named = search(r"(alexnet|overfeat|vgg_?a|googlenet)", file.name.lower()).replace("vgga", "vgg_a")
+    named = first_group(r"(alexnet|overfeat|vgg_?a|googlenet)", file.name.lower()).replace("vgga", "vgg_a")
     notes = (NOT_PRINTED,) if named else ()
     yield from alexnet_benchmark.passes(file, model=named, batch=SUITE.get(named, 0), notes=notes)
 
@@ -77,20 +77,20 @@ def _pass(line: int, training: bool, seconds: float, notes: tuple[str, ...] = ()
 
 def _caffe(file: File) -> Iterator[Entry]:
     """Several nets may follow one another; each begins by printing its parameters, with the batch as its first dimension."""
-    starts = [found.start() for found in CAFFE_NET.finditer(file.text)] or [0]
+    starts = [match.start() for match in CAFFE_NET.finditer(file.text)] or [0]
     kind = "gpu" if "Use GPU with device ID" in file.head else "cpu" if "Use CPU" in file.head else ""
     when = re.match(r"[IWEF](\d\d)(\d\d) ", file.head)
     raw = {"logged": f"month {when.group(1)}, day {when.group(2)}, no year"} if when else {}
     for start, end in zip(starts, [*starts[1:], len(file.text)], strict=True):
         net = file.text[start:end]
-        for found in CAFFE.finditer(net):
+        for match in CAFFE.finditer(net):
             yield _pass(
-                file.line_of(start + found.start()),
-                found.group(1) != "Forward pass",
-                float(found.group(2)) / 1e3,
-                model=search(r'^name: "([^"]+)"', net),
+                file.line_of(start + match.start()),
+                match.group(1) != "Forward pass",
+                float(match.group(2)) / 1e3,
+                model=first_group(r'^name: "([^"]+)"', net),
                 framework="caffe",
-                batch=whole(search(r"^[ \t]*(?:input_dim|dim): (\d+)", net)),
+                batch=whole_number(first_group(r"^[ \t]*(?:input_dim|dim): (\d+)", net)),
                 device_kind=kind,
                 settings=_caffe_settings(file, net),
                 raw=raw,
@@ -101,24 +101,24 @@ def _caffe_settings(file: File, net: str) -> dict[str, str]:
     """The fork is told by the folder only; whether gradients of the input are computed by the net's parameters."""
     return {
         "image_size": _image_size(re.findall(r"^[ \t]*(?:input_dim|dim): (\d+)", net, re.MULTILINE)[:4]),
-        "fork": search(r"(?:^|[-_/])(greentea|intel|nvidia)(?=[-_/])", file.words.lower()),
-        "input_gradient": search(r"^force_backward: (true)", net),
+        "fork": first_group(r"(?:^|[-_/])(greentea|intel|nvidia)(?=[-_/])", file.path_text.lower()),
+        "input_gradient": first_group(r"^force_backward: (true)", net),
     }
 
 
 def _torch(file: File) -> Iterator[Entry]:
-    device = search(r"^Running on device: ([^\n\t]+)", file.head).strip()
+    device = first_group(r"^Running on device: ([^\n\t]+)", file.head).strip()
     heads = list(TORCH.finditer(file.text))
     for head, end in zip(heads, [*(h.start() for h in heads[1:]), len(file.text)], strict=True):
         model, kernels, batch, shape = head.groups()
-        for found in TORCH_TIME.finditer(file.text, head.end(), end):
+        for match in TORCH_TIME.finditer(file.text, head.end(), end):
             yield _pass(
-                file.line_of(found.start()),
-                found.group(1) == "TOTAL",
-                float(found.group(2)) / 1e3,
+                file.line_of(match.start()),
+                match.group(1) == "TOTAL",
+                float(match.group(2)) / 1e3,
                 model=model,
                 framework="torch7",
-                precision=search(r"(fp16|fp32)", file.name),
+                precision=first_group(r"(fp16|fp32)", file.name),
                 batch=int(batch),
                 device=device,
                 device_kind="gpu" if device else "",
@@ -135,20 +135,20 @@ def _image_size(dimensions: list[str]) -> str:
 
 def _neon(file: File) -> Iterator[Entry]:
     """Its tables have no names. Where there are as many as the suite has models, they are in the suite's order."""
-    found = list(NEON.finditer(file.text))
-    tables = sum(1 for one in found if one.group(1) == "iteration")
+    lines = list(NEON.finditer(file.text))
+    tables = sum(1 for line in lines if line.group(1) == "iteration")
     names = list(SUITE) if tables == len(SUITE) else [""] * tables
     table = 0
-    for one in found:
-        mean, median, low, high = (float(cell) / 1e3 for cell in one.group(2).split("|"))
-        training = one.group(1) == "iteration"
+    for line in lines:
+        mean, median, low, high = (float(cell) / 1e3 for cell in line.group(2).split("|"))
+        training = line.group(1) == "iteration"
         yield _pass(
-            file.line_of(one.start()),
+            file.line_of(line.start()),
             training,
             mean,
             model=names[min(table, tables - 1)] if names else "",
             framework="neon",
-            precision=search(r"(fp16|fp32)", file.name),
+            precision=first_group(r"(fp16|fp32)", file.name),
             batch=SUITE.get(names[min(table, tables - 1)], 0) if names else 0,
             percentiles={50: median},
             min_seconds=low,
@@ -160,7 +160,7 @@ def _neon(file: File) -> Iterator[Entry]:
 
 def _theano(file: File) -> Iterator[Entry]:
     """Single convolutions: forward, and all three passes together where all were timed."""
-    device = search(r"^Using gpu device \d+: ([^\n]+)", file.head)
+    device = first_group(r"^Using gpu device \d+: ([^\n]+)", file.head)
     heads = list(THEANO.finditer(file.text))
     for head, end in zip(heads, [*(h.start() for h in heads[1:]), len(file.text)], strict=True):
         channels, height, width, filters, kernel_h, kernel_w, batch, stride = map(int, head.groups())
@@ -180,22 +180,22 @@ def _theano(file: File) -> Iterator[Entry]:
             "device_kind": "gpu",
         }
         times: dict[str, dict[str, tuple[int, float]]] = {}
-        for found in THEANO_TIME.finditer(file.text, head.end(), end):
-            which, name, milliseconds = found.groups()
-            times.setdefault(which.strip(), {})[name] = (file.line_of(found.start()), float(milliseconds) / 1e3)
+        for match in THEANO_TIME.finditer(file.text, head.end(), end):
+            which, name, milliseconds = match.groups()
+            times.setdefault(which.strip(), {})[name] = (file.line_of(match.start()), float(milliseconds) / 1e3)
         for which, passes in times.items():
             words |= {"settings": {"kernels": which}, "raw": {"implementation": which}}
             if "fprop" in passes:
                 yield _pass(passes["fprop"][0], False, passes["fprop"][1], **words)
             if len(passes) == 3:
                 yield _pass(passes["bprop weights"][0], True, sum(seconds for _, seconds in passes.values()), **words)
-        for found in THEANO_FAILED.finditer(file.text, head.end(), end):
+        for match in THEANO_FAILED.finditer(file.text, head.end(), end):
             yield Entry(
-                line=file.line_of(found.start()),
+                line=file.line_of(match.start()),
                 phase="inference",
                 status=Status.UNSUPPORTED,
-                message=found.group(2)[:300],
+                message=match.group(2)[:300],
                 devices=1,
                 nodes=1,
-                **words | {"settings": {"kernels": found.group(1)}, "raw": {"implementation": found.group(1)}},
+                **words | {"settings": {"kernels": match.group(1)}, "raw": {"implementation": match.group(1)}},
             )

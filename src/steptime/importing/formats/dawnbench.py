@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, Side, number
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, number
 from steptime.importing.tables import csv_table
 
 TOOL = "DAWNBench"
@@ -15,43 +15,49 @@ TOOL = "DAWNBench"
 def looks_like(file: File) -> bool:
     if re.match(r"epoch\thours\ttop1Accuracy", file.head):
         return True
-    found = file.json if file.head.lstrip()[:1] == "{" and '"hardware"' in file.head else None
-    return isinstance(found, dict) and {"version", "author", "framework", "model", "hardware", "timestamp"} <= set(found)
+    submission = file.json if file.head.lstrip()[:1] == "{" and '"hardware"' in file.head else None
+    return isinstance(submission, dict) and {"version", "author", "framework", "model", "hardware", "timestamp"} <= set(
+        submission
+    )
 
 
 def entries(file: File) -> Iterator[Entry]:
     if file.head.startswith("epoch\t"):
-        if file.beside(file.path.with_suffix(".json").name):
-            raise Side("the epochs of an entry; they are read with the JSON beside it")
+        if file.sibling(file.path.with_suffix(".json").name):
+            raise SupplementaryFile("the epochs of an entry; they are read with the JSON beside it")
         raise Refused("the epochs of an entry whose JSON is not beside it")
-    found = file.json
-    hardware = str(found["hardware"])
+    submission = file.json
+    hardware = str(submission["hardware"])
     common = Entry(
         line=1,
-        model=str(found["model"]),
-        framework=str(found["framework"]),
+        model=str(submission["model"]),
+        framework=str(submission["framework"]),
         device=_device(hardware),
         server=hardware,
         data="real",
-        started=str(found["timestamp"]),
-        raw={key: str(found[key]) for key in ("author", "codeURL", "hardware", "misc") if isinstance(found.get(key), (str, int))},
+        started=str(submission["timestamp"]),
+        raw={
+            key: str(submission[key])
+            for key in ("author", "codeURL", "hardware", "misc")
+            if isinstance(submission.get(key), (str, int))
+        },
     )
-    latency = number(found.get("latency"))
-    yield _inference(common, found, latency) if latency is not None else _training(common, file, found)
+    latency = number(submission.get("latency"))
+    yield _inference(common, submission, latency) if latency is not None else _training(common, file, submission)
 
 
-def _inference(common: Entry, found: dict[str, Any], milliseconds: float) -> Entry:
+def _inference(common: Entry, submission: dict[str, Any], milliseconds: float) -> Entry:
     """Latency is that of one image, by the rules."""
     from dataclasses import replace
 
-    others = {key: value for key in ("cost", "top5Accuracy") if (value := number(found.get(key))) is not None}
+    others = {key: value for key in ("cost", "top5Accuracy") if (value := number(submission.get(key))) is not None}
     return replace(common, phase="inference", batch=1, devices=1, nodes=1, seconds=milliseconds / 1e3, others=others)
 
 
-def _training(common: Entry, file: File, found: dict[str, Any]) -> Entry:
+def _training(common: Entry, file: File, submission: dict[str, Any]) -> Entry:
     from dataclasses import replace
 
-    beside = file.beside(file.path.with_suffix(".tsv").name)
+    beside = file.sibling(file.path.with_suffix(".tsv").name)
     table = csv_table(beside, "\t") if beside else None
     if not table or not table.rows:
         raise Refused("its epochs (a TSV of the same name) are not beside it")
@@ -63,12 +69,12 @@ def _training(common: Entry, file: File, found: dict[str, Any]) -> Entry:
     others = {"run_seconds": 3600 * hours[-1], "epochs": float(len(hours))}
     others |= {"seconds_to_93_percent_top5": 3600 * reached} if reached is not None else {}
     others |= {"top5Accuracy": top5[-1]} if top5[-1] is not None else {}
-    cost = number(found.get("costPerHour"))
+    cost = number(submission.get("costPerHour"))
     others |= {"cost_per_hour": cost} if cost is not None else {}
     return replace(common, phase="training", others=others)
 
 
 def _device(hardware: str) -> str:
     """`8 * V100 (Amazon EC2 [p3.16xlarge])` names it; `16 p3.16xlarge (AWS)` does not."""
-    found = re.search(r"(?i)\b(?:nvidia |tesla )*(K80|M60|P100|V100|T4|P4|GTX ?1080 ?Ti|TPU ?v\d)\b", hardware)
-    return found.group(1) if found else ""
+    match = re.search(r"(?i)\b(?:nvidia |tesla )*(K80|M60|P100|V100|T4|P4|GTX ?1080 ?Ti|TPU ?v\d)\b", hardware)
+    return match.group(1) if match else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.source_file import Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, first_group, number, whole_number
 from steptime.importing.workbook import Row, is_workbook, sheets
 
 TOOL = "DeepBench"
@@ -36,10 +36,10 @@ def _is_ours(rows: list[tuple[int, Row]]) -> bool:
 
 
 def entries(file: File) -> Iterator[Entry]:
-    found = list(sheets(file.packed))
-    specs = {row.get("A", "").strip(): row.get("B", "") for name, rows in found if "spec" in name.lower() for _, row in rows}
-    phase = "inference" if "inference" in file.words.lower() else "training" if "train" in file.words.lower() else ""
-    for name, rows in found:
+    all_sheets = list(sheets(file.packed))
+    specs = {row.get("A", "").strip(): row.get("B", "") for name, rows in all_sheets if "spec" in name.lower() for _, row in rows}
+    phase = "inference" if "inference" in file.path_text.lower() else "training" if "train" in file.path_text.lower() else ""
+    for name, rows in all_sheets:
         if _is_ours(rows):
             yield from _sheet(name, rows, specs, phase)
 
@@ -47,7 +47,7 @@ def entries(file: File) -> Iterator[Entry]:
 def _sheet(name: str, rows: list[tuple[int, Row]], specs: dict[str, str], phase: str) -> Iterator[Entry]:
     section = ""
     header: dict[str, str] = {}
-    precision = search(r"(?i)(fp16|fp32|int8|mixed|float)", f"{name} {rows[0][1].get('B', '')}")
+    precision = first_group(r"(?i)(fp16|fp32|int8|mixed|float)", f"{name} {rows[0][1].get('B', '')}")
     for line, row in rows:
         title = _section(row.get("A", ""))
         if title:
@@ -95,7 +95,7 @@ def _check_flops(section: str, line: int, row: dict[str, str], milliseconds: flo
     printed = number(row.get("teraflops")) or (number(row.get("gigaflops")) or 0.0) / 1e3
     if section != "gemm" or not printed or milliseconds <= 0:
         return
-    m, n, k = (whole(row.get(name)) for name in ("m", "n", "k"))
+    m, n, k = (whole_number(row.get(name)) for name in ("m", "n", "k"))
     rate = 2 * m * n * k / milliseconds / 1e9
     if abs(rate - printed) > MARGIN * printed:
         raise Refused(f"2 x {m} x {n} x {k} / {milliseconds:g} ms = {rate:.4g} TFLOP/s, not {printed:.4g}", line)
@@ -104,10 +104,10 @@ def _check_flops(section: str, line: int, row: dict[str, str], milliseconds: flo
 def _entry(
     section: str, line: int, row: dict[str, str], precision: str, specs: dict[str, str], phase: str, milliseconds: float
 ) -> Entry:
-    batch = whole(row.get("n (batch size)") or row.get("n")) if section in BATCHED else 0
+    batch = whole_number(row.get("n (batch size)") or row.get("n")) if section in BATCHED else 0
     library, version = _library(specs)
     gpu, cpu = specs.get("GPU Model", ""), specs.get("CPU Model", "") or specs.get("CPU", "")
-    chips = next((whole(text) for name, text in row.items() if name.startswith("#")), 1) if section == "all_reduce" else 1
+    chips = next((whole_number(text) for name, text in row.items() if name.startswith("#")), 1) if section == "all_reduce" else 1
     return Entry(
         line=line,
         model=section,
@@ -133,7 +133,7 @@ def _entry(
 def _library(specs: dict[str, str]) -> tuple[str, str]:
     """DeepBench times the vendors' libraries; the sheet of specifications has their versions."""
     lower = {name.lower(): text for name, text in specs.items()}
-    versions = ((name, search(r"(\d+(?:\.\d+)+)", lower.get(line, ""))) for name, line in LIBRARIES.items())
+    versions = ((name, first_group(r"(\d+(?:\.\d+)+)", lower.get(line, ""))) for name, line in LIBRARIES.items())
     return next(((name, version) for name, version in versions if version), ("", ""))
 
 
@@ -142,5 +142,5 @@ def _shape(row: dict[str, str]) -> Iterator[tuple[str, int | str]]:
         if _is_time(name) or re.search(r"flops|gigabytes|algorithm|speedup|padded|source|^n \(|^[pq]$|std dev", name):
             continue
         key = re.sub(r"[^a-z0-9]+", "_", re.sub(r"\(.*", "", name)).strip("_")
-        value = whole(text)
+        value = whole_number(text)
         yield key or "size", value if value or text == "0" else text

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import Entry, File, Refused, number, rounding, whole
+from steptime.importing.source_file import Entry, File, Refused, number, rounding, whole_number
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "DLBS"
@@ -44,9 +44,9 @@ def _parse(file: File) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = {}
     line = 1
     for count, text in enumerate(file.lines, start=1):
-        found = PAIR.match(text)
-        if found:
-            key, value = found.groups()
+        match = PAIR.match(text)
+        if match:
+            key, value = match.groups()
             values[key] = _value(value)
             line = count if key in ("results.throughput", "results.time") else line
     return values, line
@@ -61,10 +61,10 @@ def _value(text: str) -> Any:
 
 def _stored(file: File) -> list[Mapping[str, Any]] | None:
     """The benchmarks of a store: `{"data": [{"exp.model": ..}, ..]}`, or the list alone."""
-    found = file.json
-    if isinstance(found, dict) and isinstance(found.get("parameters"), dict) and "data" not in found:
+    content = file.json
+    if isinstance(content, dict) and isinstance(content.get("parameters"), dict) and "data" not in content:
         raise Refused("the configuration of an experiment: it holds no results")
-    rows = found.get("data") if isinstance(found, dict) else found
+    rows = content.get("data") if isinstance(content, dict) else content
     if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows) and "exp.model" in rows[0]:
         return rows
     return None
@@ -79,8 +79,8 @@ def _entry(values: Mapping[str, Any], line: int, gpu: str = "") -> Entry:
     speed, milliseconds = number(values.get("results.throughput")), number(values.get("results.time"))
     status = get("exp.status").lower()
     failed = status in FAILED or (speed is None and milliseconds is None)
-    nodes, gpus = whole(values.get("exp.num_nodes")) or 1, whole(values.get("exp.num_local_gpus"))
-    replicas = whole(values.get("exp.num_replicas") or values.get("exp.num_local_replicas"))
+    nodes, gpus = whole_number(values.get("exp.num_nodes")) or 1, whole_number(values.get("exp.num_local_gpus"))
+    replicas = whole_number(values.get("exp.num_replicas") or values.get("exp.num_local_replicas"))
     kind = get("exp.device_type") or ("gpu" if get("exp.gpus") or gpus else "cpu")
     docker = _is_true(values.get("exp.docker"))
     return Entry(
@@ -90,7 +90,7 @@ def _entry(values: Mapping[str, Any], line: int, gpu: str = "") -> Entry:
         version=get("exp.framework_ver"),
         phase=get("exp.phase"),
         precision=get("exp.dtype"),
-        batch=whole(values.get("exp.replica_batch")),
+        batch=whole_number(values.get("exp.replica_batch")),
         devices=gpus or max(replicas // nodes, 1),
         nodes=nodes,
         device=get("exp.device_title") or (gpu if kind == "gpu" else ""),

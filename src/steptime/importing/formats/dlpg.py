@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, number, whole
+from steptime.importing.source_file import Entry, File, number, whole_number
 from steptime.importing.tables import Table, csv_table, json_table
 
 TOOL = "DLPG"
@@ -43,10 +43,13 @@ def _entry(row: Mapping[str, Any], line: int) -> Entry:
     def get(*names: str) -> str:
         return next((str(row[name]).strip() for name in names if row.get(name) not in (None, "")), "")
 
-    units = whole(get("count", "numprocessingunits"))
-    nodes = whole(get("clustersize", "nodes")) or 1
-    devices = whole(get("count", "devicespernode")) or (units // nodes if units % nodes == 0 else units)
-    effective, replica = whole(get("effectivebatchsize", "effectivebatch")), whole(get("replicabatchsize", "replicabatch"))
+    units = whole_number(get("count", "numprocessingunits"))
+    nodes = whole_number(get("clustersize", "nodes")) or 1
+    devices = whole_number(get("count", "devicespernode")) or (units // nodes if units % nodes == 0 else units)
+    effective, replica = (
+        whole_number(get("effectivebatchsize", "effectivebatch")),
+        whole_number(get("replicabatchsize", "replicabatch")),
+    )
     if not replica and effective and devices and effective % (devices * nodes) == 0:
         replica = effective // (devices * nodes)
     milliseconds = number(get("batchtimems", "batchtime"))
@@ -74,5 +77,5 @@ def _entry(row: Mapping[str, Any], line: int) -> Entry:
 
 def _data(text: str) -> tuple[str, str]:
     """`Real (local NVMe)` to ('real', 'nvme')."""
-    found = re.match(r"(?i)\s*(real|synthetic)\s*(?:\((?:local )?([^)]*)\))?", text)
-    return (found.group(1).lower(), (found.group(2) or "").lower()) if found else (text, "")
+    match = re.match(r"(?i)\s*(real|synthetic)\s*(?:\((?:local )?([^)]*)\))?", text)
+    return (match.group(1).lower(), (match.group(2) or "").lower()) if match else (text, "")

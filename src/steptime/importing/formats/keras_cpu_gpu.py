@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.source_file import Entry, File, Refused, number, search
+from steptime.importing.source_file import Entry, File, Refused, first_group, number
 from steptime.importing.tables import csv_table
 
 TOOL = "Keras CPU/GPU benchmark"
@@ -28,7 +28,7 @@ def entries(file: File) -> Iterator[Entry]:
         elapsed.append(seconds)
         losses.append(number(row.get("loss")))
     stem = file.name.removesuffix(".csv")
-    backend = search(r"_(tensorflow|cntk|theano|mxnet)$", stem) or "tensorflow"
+    backend = first_group(r"_(tensorflow|cntk|theano|mxnet)$", stem) or "tensorflow"
     setting, model = _setting(file, re.sub(rf"_{backend}$", "", stem))
     accuracy = number(table.rows[-1][1].get("val_acc"))
     others = {"epoch_seconds": sum(elapsed) / len(elapsed), "epochs": float(len(elapsed)), "run_seconds": sum(elapsed)}
@@ -40,12 +40,12 @@ def entries(file: File) -> Iterator[Entry]:
         devices=1,
         nodes=1,
         device_kind="gpu" if setting.startswith("gpu") else "cpu" if setting.startswith("cpu") else "",
-        threads=int(search(r"cpu(\d{1,4})$", setting) or 0),
+        threads=int(first_group(r"cpu(\d{1,4})$", setting) or 0),
         data="real",
         others=others | ({"validation_accuracy": accuracy} if accuracy is not None else {}),
         first_loss=losses[0],
         last_loss=losses[-1],
-        settings={"build": search(r"^cpu-(\w+)", setting), "keras_backend": backend},
+        settings={"build": first_group(r"^cpu-(\w+)", setting), "keras_backend": backend},
         raw={"setting": setting, "backend": backend},
     )
 
@@ -55,5 +55,5 @@ def _setting(file: File, stem: str) -> tuple[str, str]:
     flat = re.match(r"logs_(cpu-\w+?_cpu\d+|gpu)_(.+)$", stem)
     if flat:
         return flat.group(1).replace("_", "/"), flat.group(2)
-    folders = [part for part in file.words.split("/")[:-1] if re.fullmatch(r"(?:cpu|gpu)[\w-]*", part)]
+    folders = [part for part in file.path_text.split("/")[:-1] if re.fullmatch(r"(?:cpu|gpu)[\w-]*", part)]
     return "/".join(folders[-2:]), stem

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from steptime.importing.source_file import Entry, File, Refused
-from steptime.importing.timeline import Call, profile_of, union
+from steptime.importing.timeline import Call, covered_seconds, profile_of
 
 TOOL = "Kineto"
 
@@ -94,8 +94,8 @@ def entries(file: File) -> Iterator[Entry]:
 
 def _split(spans: dict[str, list[tuple[float, float]]]) -> dict[str, float]:
     """Seconds in which at least one span of each kind ran, and the device's share of the whole."""
-    found = {f"{kind}_seconds": union(times) for kind, times in spans.items()}
+    figures = {f"{kind}_seconds": covered_seconds(times) for kind, times in spans.items()}
     every = [time for times in spans.values() for time in times]
     whole = max(end for _, end in every) - min(start for start, _ in every)
-    device = union([*spans.get("kernel", []), *spans.get("memcpy", []), *spans.get("memset", [])])
-    return found | {"span_seconds": whole, "device_busy_share": device / whole if whole > 0 else 0.0}
+    device = covered_seconds([*spans.get("kernel", []), *spans.get("memcpy", []), *spans.get("memset", [])])
+    return figures | {"span_seconds": whole, "device_busy_share": device / whole if whole > 0 else 0.0}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, number, whole
+from steptime.importing.source_file import Entry, File, Refused, number, whole_number
 from steptime.importing.tables import Table, csv_table, json_lines, json_table
 
 TOOL = "llama-bench"
@@ -44,7 +44,7 @@ def _entry(line: int, row: Mapping[str, Any]) -> Entry:
     kept = row.get("samples_ts")
     samples = len(kept) if isinstance(kept, list) else 0
     spread = number(row.get("stddev_ts"))
-    layers = whole(row.get("n_gpu_layers"))
+    layers = whole_number(row.get("n_gpu_layers"))
     gpu = str(row.get("gpu_info") or "") if layers or row.get("n_gpu_layers") in (None, "") else ""
     if speed is None:
         raise Refused(f"avg_ts is '{row['avg_ts']}'", line)
@@ -58,7 +58,7 @@ def _entry(line: int, row: Mapping[str, Any]) -> Entry:
         nodes=1,
         device=gpu.partition(",")[0] or str(row.get("cpu_info") or ""),
         device_kind="gpu" if gpu else "cpu",
-        threads=whole(row.get("n_threads")),
+        threads=whole_number(row.get("n_threads")),
         data="synthetic",
         started=str(row.get("test_time") or "").replace("Z", "+00:00"),
         speed=speed,
@@ -71,7 +71,7 @@ def _entry(line: int, row: Mapping[str, Any]) -> Entry:
 
 
 def _settings(row: Mapping[str, Any]) -> dict[str, str]:
-    prompt, generated = whole(row["n_prompt"]), whole(row["n_gen"])
+    prompt, generated = whole_number(row["n_prompt"]), whole_number(row["n_gen"])
     parts = ["prompt"] * bool(prompt) + ["generation"] * bool(generated)
     settings = {"unit": "tokens/s", "part": " and ".join(parts)}
     settings |= {"prompt_tokens": str(prompt or ""), "generated_tokens": str(generated or "")}

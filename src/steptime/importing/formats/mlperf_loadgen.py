@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import NUMBER, Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, SupplementaryFile, first_group, number, whole_number
 
 TOOL = "MLPerf LoadGen"
 
@@ -20,11 +20,11 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if file.head.startswith("accuracy="):
-        raise Side("the accuracy of a run; it has no speed")
+        raise SupplementaryFile("the accuracy of a run; it has no speed")
     scenario, mode, result = (_field(file, name) for name in ("Scenario", "Mode", "Result is"))
     if "performance" not in mode.lower():
         raise Refused(f"a run in the mode '{mode}' measures no speed")
-    queries = whole(_field(file, "samples_per_query")) or whole(_field(file, "Samples per query"))
+    queries = whole_number(_field(file, "samples_per_query")) or whole_number(_field(file, "Samples per query"))
     model, system = _place(file)
     single = scenario.replace(" ", "").lower() == "singlestream"
     speed_key, speed = _speed(file)
@@ -33,7 +33,7 @@ def entries(file: File) -> Iterator[Entry]:
     yield Entry(
         line=_line(file, speed_key or "Mean latency"),
         model=model,
-        framework=search(FRAMEWORK, system.lower()),
+        framework=first_group(FRAMEWORK, system.lower()),
         phase="inference",
         batch=1 if single else 0,
         devices=1 if single else 0,
@@ -55,7 +55,7 @@ def entries(file: File) -> Iterator[Entry]:
 
 
 def _field(file: File, name: str) -> str:
-    return search(rf"^[ \t]*{re.escape(name)}[ \t]*:([^\n]*)$", file.text).strip()
+    return first_group(rf"^[ \t]*{re.escape(name)}[ \t]*:([^\n]*)$", file.text).strip()
 
 
 def _speed(file: File) -> tuple[str, float | None]:
@@ -68,15 +68,15 @@ def _speed(file: File) -> tuple[str, float | None]:
 
 
 def _nanoseconds(file: File, name: str) -> float | None:
-    value = number(search(rf"^[ \t]*{name}[ \t]*\(ns\)[ \t]*:[ \t]*({NUMBER}|nan)", file.text))
+    value = number(first_group(rf"^[ \t]*{name}[ \t]*\(ns\)[ \t]*:[ \t]*({NUMBER}|nan)", file.text))
     return None if value is None else value / 1e9
 
 
 def _others(file: File, latencies: dict[int, float | None], queries: int) -> dict[str, float]:
-    found = {f"latency_p{p}_seconds": value for p, value in latencies.items() if value is not None}
-    found |= {"samples_per_query": float(queries)} if queries else {}
+    figures = {f"latency_p{p}_seconds": value for p, value in latencies.items() if value is not None}
+    figures |= {"samples_per_query": float(queries)} if queries else {}
     scheduled = number(_field(file, "Scheduled samples per second"))
-    return found | ({"scheduled_samples_per_second": scheduled} if scheduled is not None else {})
+    return figures | ({"scheduled_samples_per_second": scheduled} if scheduled is not None else {})
 
 
 def _line(file: File, key: str) -> int:
@@ -91,8 +91,8 @@ def _place(file: File) -> tuple[str, str]:
         after = folders[len(folders) - folders[::-1].index("results") :]
         if len(after) > 2:
             return after[1], after[0]
-    found = re.search(
+    match = re.search(
         r"results_(.+?)_(resnet|mobilenet|ssd-small|ssd-large|gnmt|ssd-mobilenet|ssd-resnet34|bert[-\w.]*?|dlrm|rnnt|3d-unet)_",
-        file.words.replace("/", "_"),
+        file.path_text.replace("/", "_"),
     )
-    return (found.group(2), found.group(1)) if found else ("", "")
+    return (match.group(2), match.group(1)) if match else ("", "")

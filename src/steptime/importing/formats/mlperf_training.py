@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import NUMBER, Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, SupplementaryFile, first_group, number, whole_number
 
 TOOL = "MLPerf training"
 
@@ -27,14 +27,16 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if _system(file):
-        raise Side("describes a system; it holds no result")
+        raise SupplementaryFile("describes a system; it holds no result")
     events = list(_events(file))
     first = {key: (line, when, value) for line, when, key, value in reversed(events)}
     last = {key: (line, when, value) for line, when, key, value in events}
     if "run_start" not in first:
         raise Refused("no run_start")
-    name = _word(first.get("submission_benchmark")) or search(r"^:::MLPv\S+ (\S+) ", file.text) or _word(first.get("benchmark"))
-    batch = next((whole(first[k][2]) for k in ("global_batch_size", "input_batch_size") if k in first), 0)
+    name = (
+        _word(first.get("submission_benchmark")) or first_group(r"^:::MLPv\S+ (\S+) ", file.text) or _word(first.get("benchmark"))
+    )
+    batch = next((whole_number(first[k][2]) for k in ("global_batch_size", "input_batch_size") if k in first), 0)
     accuracy = [number(value) for _, _, key, value in events if key == "eval_accuracy"]
     started, stop = first["run_start"][1], last.get("run_stop")
     success = stop is not None and _succeeded(stop[2])
@@ -49,7 +51,7 @@ def entries(file: File) -> Iterator[Entry]:
         phase="training",
         global_batch=batch,
         server=_word(first.get("submission_platform")),
-        device=_device(_word(first.get("submission_platform")) or file.words),
+        device=_device(_word(first.get("submission_platform")) or file.path_text),
         data="real",
         optimizer=_word(first.get("opt_name")),
         started=f"{started:.0f}",
@@ -75,18 +77,18 @@ def _events(file: File) -> Iterator[Event]:
             value = value.get("value", value) if isinstance(value, dict) and old.group(4) != "run_stop" else value
             yield count, float(old.group(3)), old.group(4), value
         elif new or newest:
-            found = _json((new or newest).group(3 if new else 1))  # type: ignore[union-attr]
-            if not isinstance(found, dict):
+            event = _json((new or newest).group(3 if new else 1))  # type: ignore[union-attr]
+            if not isinstance(event, dict):
                 raise Refused("not JSON after the key", count)
-            when = float(new.group(1)) if new else (number(found.get("time_ms")) or 0.0) / 1e3
-            key = new.group(2) if new else str(found.get("key"))
-            yield count, when, key, found.get("metadata") if key == "run_stop" else found.get("value")
+            when = float(new.group(1)) if new else (number(event.get("time_ms")) or 0.0) / 1e3
+            key = new.group(2) if new else str(event.get("key"))
+            yield count, when, key, event.get("metadata") if key == "run_stop" else event.get("value")
 
 
 def _succeeded(about: Any) -> bool:
     """`{"success": true}`, the same as a string, `{"status": "success"}`, or that word alone."""
-    said = about.get("status", about.get("success")) if isinstance(about, dict) else about
-    return str(said).strip().lower() in ("success", "true")
+    status = about.get("status", about.get("success")) if isinstance(about, dict) else about
+    return str(status).strip().lower() in ("success", "true")
 
 
 def _json(text: str | None) -> Any:
@@ -101,7 +103,7 @@ def _word(event: tuple[int, float, Any] | None) -> str:
 
 
 def _device(words: str) -> str:
-    return search(r"(tpu-?v\d)", words.lower())
+    return first_group(r"(tpu-?v\d)", words.lower())
 
 
 def _system(file: File) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, Side, number, whole
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, number, whole_number
 
 TOOL = "optimum-benchmark"
 
@@ -31,7 +31,7 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if _is_config(file.json) and _report(file.json) is None:
-        raise Side("the configuration of a benchmark; it is read with its report")
+        raise SupplementaryFile("the configuration of a benchmark; it is read with its report")
     report = _report(file.json) or {}
     config = file.json.get("config") or _beside(file)
     for target, phase in TARGETS.items():
@@ -40,12 +40,12 @@ def entries(file: File) -> Iterator[Entry]:
             yield _entry(target, phase, part, config)
 
 
-def _is_config(found: Mapping[str, Any]) -> bool:
-    return isinstance(found.get("scenario"), dict) and isinstance(found.get("backend"), dict)
+def _is_config(content: Mapping[str, Any]) -> bool:
+    return isinstance(content.get("scenario"), dict) and isinstance(content.get("backend"), dict)
 
 
-def _report(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    inner = found.get("report", found)
+def _report(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    inner = content.get("report", content)
     if not isinstance(inner, dict):
         return None
     parts = [inner.get(target) for target in TARGETS]
@@ -53,13 +53,13 @@ def _report(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _beside(file: File) -> Mapping[str, Any]:
-    config = file.beside("benchmark_config.json")
+    config = file.sibling("benchmark_config.json")
     return config.json if config and isinstance(config.json, dict) else {}
 
 
 def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str, Any]) -> Entry:
     latency = part["latency"]
-    mean, count = number(latency.get("mean")), whole(latency.get("count"))
+    mean, count = number(latency.get("mean")), whole_number(latency.get("count"))
     if not mean or not mean > 0 or count < 1:
         raise Refused(f"{target}: mean latency {latency.get('mean')} over {latency.get('count')} values", 1)
     values = [float(v) for v in latency.get("values") or [] if isinstance(v, (int, float))]
@@ -138,10 +138,12 @@ def _batch(config: Mapping[str, Any], phase: str) -> int:
     scenario = _dict(config, "scenario")
     if phase == "training":
         arguments = _dict(scenario, "training_arguments")
-        return whole(arguments.get("per_device_train_batch_size")) * (whole(arguments.get("gradient_accumulation_steps")) or 1)
-    return whole(_dict(scenario, "input_shapes").get("batch_size"))
+        return whole_number(arguments.get("per_device_train_batch_size")) * (
+            whole_number(arguments.get("gradient_accumulation_steps")) or 1
+        )
+    return whole_number(_dict(scenario, "input_shapes").get("batch_size"))
 
 
-def _dict(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = found.get(key)
+def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = content.get(key)
     return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import Entry, File, Refused, Side, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, first_group, number, whole_number
 
 TOOL = "PerfZero"
 
@@ -23,9 +23,9 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if '"benchmark_result"' not in file.text:
-        raise Side("describes a machine (nvidia-smi, lsblk); it holds no result")
+        raise SupplementaryFile("describes a machine (nvidia-smi, lsblk); it holds no result")
     decoder = json.JSONDecoder()
-    position, found = 0, False
+    position, any_summary = 0, False
     while (start := re.compile(r"^[ \t]*\{", re.MULTILINE).search(file.text, position)) is not None:
         try:
             summary, position = decoder.raw_decode(file.text, start.end() - 1)
@@ -33,9 +33,9 @@ def entries(file: File) -> Iterator[Entry]:
             position = start.end()
             continue
         if isinstance(summary, dict) and isinstance(summary.get("benchmark_result"), dict):
-            found = True
+            any_summary = True
             yield _entry(summary, file.line_of(start.start()))
-    if not found:
+    if not any_summary:
         raise Refused("its summary is not whole JSON")
 
 
@@ -47,16 +47,16 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
     method = name.rpartition(".")[2]
     seconds = number(result.get("wall_time"))
     succeeded = result.get("succeeded") is True
-    gpus = whole(search(r"(\d{1,4})_gpu", method)) or whole(system.get("accelerator_count"))
+    gpus = whole_number(first_group(r"(\d{1,4})_gpu", method)) or whole_number(system.get("accelerator_count"))
     others = {key: value for key, value in metrics.items() if value is not None and key not in SPEEDS}
     memory = number(_dict(summary, "process_info").get("max_rss"))
     return Entry(
         line=line,
-        model=search(r"(resnet\d+|bert|transformer|ncf|vgg\d+|inception\d|alexnet|nasnet)", name.lower()) or method,
+        model=first_group(r"(resnet\d+|bert|transformer|ncf|vgg\d+|inception\d|alexnet|nasnet)", name.lower()) or method,
         framework=str(framework.get("name") or "tensorflow"),
         version=str(framework.get("version") or ""),
         phase="inference" if "eval" in method or "inference" in method else "training",
-        precision=search(r"(fp16|fp32|bf16)", method.lower()),
+        precision=first_group(r"(fp16|fp32|bf16)", method.lower()),
         devices=gpus or 1,
         nodes=1,
         device=str(system.get("accelerator_model") if gpus else system.get("cpu_model") or ""),
@@ -73,6 +73,6 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
     )
 
 
-def _dict(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = found.get(key)
+def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = content.get(key)
     return value if isinstance(value, dict) else {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from steptime.importing.source_file import NUMBER, Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, Refused, first_group, number, whole_number
 from steptime.importing.tables import csv_table
 
 TOOL = "PSC Deep MNIST"
@@ -34,11 +34,11 @@ def entries(file: File) -> Iterator[Entry]:
         yield from _rows(file)
         return
     named = NAME.search(file.name)
-    found = {key: _figure(file, label) for key, label in LABELS.items()}
+    figures = {key: _figure(file, label) for key, label in LABELS.items()}
     place = re.search(r"(?i)^[ \t]*Mean Speed", file.text, re.MULTILINE)
     yield _entry(
         line=file.line_of(place.start()) if place else 1,
-        found=found,
+        figures=figures,
         kind=named.group(2) if named else "",
         count=named.group(3) if named else "",
         staged=named.group(4) if named else "",
@@ -55,14 +55,14 @@ LABELS = {
 
 
 def _figure(file: File, label: str) -> float | None:
-    return number(search(rf"(?i)^[ \t]*{label}[ \t]*:[ \t]*({NUMBER}|nan|inf)", file.text))
+    return number(first_group(rf"(?i)^[ \t]*{label}[ \t]*:[ \t]*({NUMBER}|nan|inf)", file.text))
 
 
 def _rows(file: File) -> Iterator[Entry]:
     table = csv_table(file)
     if not table:
         raise Refused("its first line is not a line of names", 1)
-    date = search(r"(\d{4}-\d\d-\d\d)", file.name)
+    date = first_group(r"(\d{4}-\d\d-\d\d)", file.name)
     for line, row in table.rows:
         keys = {
             "speed": "mean_speed",
@@ -70,22 +70,22 @@ def _rows(file: File) -> Iterator[Entry]:
             "uncertainty": "speed_uncertainty",
             "jitter": "Speed_Jitter",
         }
-        found = {key: number(row.get(column)) for key, column in keys.items()}
-        entry = _entry(line, found, row.get("gpu_type", ""), row.get("num_gpu", ""), row.get("staged_from", ""), date)
+        figures = {key: number(row.get(column)) for key, column in keys.items()}
+        entry = _entry(line, figures, row.get("gpu_type", ""), row.get("num_gpu", ""), row.get("staged_from", ""), date)
         further = {field: row[column] for column, field in FURTHER.items() if row.get(column)}
-        yield replace(entry, **further, batch=whole(row.get("batch", "")) or entry.batch)
+        yield replace(entry, **further, batch=whole_number(row.get("batch", "")) or entry.batch)
 
 
-def _entry(line: int, found: dict[str, float | None], kind: str, count: str, staged: str, started: str) -> Entry:
+def _entry(line: int, figures: dict[str, float | None], kind: str, count: str, staged: str, started: str) -> Entry:
     """The project defines speed as batch / mean time, so their product is the batch."""
-    speed, seconds = found["speed"], found["seconds"]
+    speed, seconds = figures["speed"], figures["seconds"]
     if speed is None or seconds is None:
         raise Refused("mean speed or mean time is missing", line)
     product = speed * seconds
     batch = round(product) if abs(product) < 1e9 else 0
     if not 1 <= batch <= MAX_BATCH or abs(product - batch) > 0.001 * batch:
         raise Refused(f"mean speed x mean time = {speed:g} x {seconds:g} = {product:g}, which is no batch of MNIST", line)
-    devices = whole(count)
+    devices = whole_number(count)
     return Entry(
         line=line,
         model="Deep MNIST",
@@ -102,8 +102,8 @@ def _entry(line: int, found: dict[str, float | None], kind: str, count: str, sta
         started=started,
         seconds=seconds,
         speed=speed,
-        uncertainty=found["uncertainty"],
-        jitter=found["jitter"],
+        uncertainty=figures["uncertainty"],
+        jitter=figures["jitter"],
         raw={"num_gpu": count, "gpu_type": kind, "staged_from": staged},
         notes=["batch = mean speed x mean time, by the project's definition of speed"],
     )

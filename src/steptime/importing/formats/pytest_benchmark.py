@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, number, whole
+from steptime.importing.source_file import Entry, File, Refused, number, whole_number
 
 TOOL = "pytest-benchmark"
 
@@ -39,7 +39,7 @@ def _entry(position: int, test: Mapping[str, Any], machine: Mapping[str, Any], s
         framework=str(about.get("framework") or ""),
         phase=str(about.get("phase") or ""),
         precision=str(about.get("precision") or about.get("dtype") or ""),
-        batch=whole(about.get("batch") or about.get("batch_size")),
+        batch=whole_number(about.get("batch") or about.get("batch_size")),
         devices=1,
         nodes=1,
         device=device or str(cpu.get("brand_raw") or cpu.get("brand") or ""),
@@ -47,7 +47,7 @@ def _entry(position: int, test: Mapping[str, Any], machine: Mapping[str, Any], s
         server=str(machine.get("node") or ""),
         started=started,
         seconds=mean,
-        n=whole(stats.get("rounds")) or None,
+        n=whole_number(stats.get("rounds")) or None,
         percentiles={50: median} if median is not None else {},
         min_seconds=number(stats.get("min")),
         max_seconds=number(stats.get("max")),
@@ -62,6 +62,6 @@ def _options(params: Mapping[str, Any]) -> Iterator[tuple[str, int | float | boo
         yield str(name), value if isinstance(value, (bool, int, float)) else str(value)
 
 
-def _dict(found: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = found.get(key)
+def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = content.get(key)
     return value if isinstance(value, dict) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.source_file import Entry, File, Refused, number, search
+from steptime.importing.source_file import Entry, File, Refused, first_group, number
 from steptime.importing.tables import csv_table
 
 TOOL = "pytorch-gpu-benchmark"
@@ -28,7 +28,7 @@ def entries(file: File) -> Iterator[Entry]:
     if not table or not table.rows:
         raise Refused("no steps", 1)
     device, count, precision, phase = named.groups() if named else ("", "0", "", "")
-    server = search(SERVER, device)
+    server = first_group(SERVER, device)
     device = re.sub(rf"{SERVER}|{FOLDER}", "", device, count=1)
     for model in table.columns:
         steps = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import Entry, File, Refused, Side, number, whole
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, number, whole_number
 
 TOOL = "TensorFlow benchmark logger"
 
@@ -23,15 +23,15 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if file.name == "metric.log":
-        if file.beside("benchmark_run.log"):
-            raise Side("the figures of a run; they are read with benchmark_run.log beside it")
+        if file.sibling("benchmark_run.log"):
+            raise SupplementaryFile("the figures of a run; they are read with benchmark_run.log beside it")
         raise Refused("the figures of a run whose benchmark_run.log is not beside it")
     run = json.loads(file.lines[0])
     metrics, line = _metrics(file)
     parameters = {p.get("name"): _value(p) for p in run.get("run_parameters") or [] if isinstance(p, dict)}
     machine = run.get("machine_config") or {}
     gpu = machine.get("gpu_info") or {}
-    count = whole(parameters.get("num_gpus")) or whole(gpu.get("count"))
+    count = whole_number(parameters.get("num_gpus")) or whole_number(gpu.get("count"))
     speeds = [metrics[name][-1] for name in SPEEDS if name in metrics]
     losses = metrics.get("loss") or metrics.get("train_loss") or []
     accuracy = metrics.get("accuracy") or metrics.get("eval_accuracy") or []
@@ -43,7 +43,7 @@ def entries(file: File) -> Iterator[Entry]:
         version=str((run.get("tensorflow_version") or {}).get("version", "")),
         phase="training",
         precision=str(parameters.get("dtype") or parameters.get("precision") or ""),
-        global_batch=whole(parameters.get("batch_size")),
+        global_batch=whole_number(parameters.get("batch_size")),
         devices=count,
         nodes=1,
         device=str(gpu.get("model") or "") if count else str((machine.get("cpu_info") or {}).get("cpu_info", "")),
@@ -67,10 +67,10 @@ def entries(file: File) -> Iterator[Entry]:
 
 def _metrics(file: File) -> tuple[dict[str, list[float]], int]:
     """All values by name, in order, and the line of the last speed."""
-    beside = file.beside("metric.log")
+    beside = file.sibling("metric.log")
     if beside is None:
         raise Refused("metric.log, which has its figures, is not beside it")
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     line = 1
     for count, text in enumerate(beside.lines, start=1):
         if not text.strip():
@@ -81,9 +81,9 @@ def _metrics(file: File) -> tuple[dict[str, list[float]], int]:
         except (ValueError, KeyError, TypeError, RecursionError):
             raise Refused(f"metric.log: line {count} is not a metric") from None
         if value is not None:
-            found.setdefault(str(metric.get("name")), []).append(value)
+            values.setdefault(str(metric.get("name")), []).append(value)
             line = count if metric.get("name") in SPEEDS else line
-    return found, line
+    return values, line
 
 
 def _value(parameter: Mapping[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import NUMBER, Entry, File, Side, number, search, whole
+from steptime.importing.source_file import NUMBER, Entry, File, SupplementaryFile, first_group, number, whole_number
 from steptime.importing.tensorflow_log import gpu_name
 
 TOOL = "tf_cnn_benchmarks"
@@ -34,7 +34,7 @@ LAMBDA = re.compile(
 
 
 @dataclass(frozen=True)
-class Place:
+class PathSettings:
     """What the path tells."""
 
     server: str = ""
@@ -60,72 +60,72 @@ def looks_like(file: File) -> bool:
 
 def entries(file: File) -> Iterator[Entry]:
     if _metadata(file):
-        raise Side("describes a machine; it is read with the logs beside it")
+        raise SupplementaryFile("describes a machine; it is read with the logs beside it")
     if _thermal(file):
-        raise Side("a thermal log; it is read with the throughput log beside it")
-    starts = [found.start() for found in HEADER.finditer(file.text)] or [0]
-    place = _place(file)
+        raise SupplementaryFile("a thermal log; it is read with the throughput log beside it")
+    starts = [match.start() for match in HEADER.finditer(file.text)] or [0]
+    in_path = _path_settings(file)
     for start, end in zip(starts, [*starts[1:], len(file.text)], strict=True):
-        yield _entry(file, place, start, end, before=0 if start == starts[0] else start)
+        yield _entry(file, in_path, start, end, before=0 if start == starts[0] else start)
 
 
-def _entry(file: File, place: Place, start: int, end: int, before: int) -> Entry:
+def _entry(file: File, in_path: PathSettings, start: int, end: int, before: int) -> Entry:
     text = file.text[start:end]
     header = text[:4000]
-    found = TOTAL.search(text)
-    fields = _header(header, place)
-    line = file.line_of(start + found.start()) if found else file.line_of(start)
+    match = TOTAL.search(text)
+    fields = _header(header, in_path)
+    line = file.line_of(start + match.start()) if match else file.line_of(start)
     entry = replace(
         fields,
         line=line,
         device=gpu_name(file.text, before, end) if fields.device_kind != "cpu" else "",
-        server=place.server,
-        precision=place.precision or _precision(file.words),
-        data_store=_staged(file.words),
+        server=in_path.server,
+        precision=in_path.precision or _precision(file.path_text),
+        data_store=_staged(file.path_text),
         framework="tensorflow",
         started=_started(text, file.text[before:end]),
-        others=_thermal_beside(file),
-        raw=fields.raw | _metadata_beside(file),
+        others=_thermal_of(file),
+        raw=fields.raw | _metadata_of(file),
     )
-    if not found:
+    if not match:
         return _failure(entry, text)
-    return _measured(entry, text, number(found.group(1)))
+    return _measured(entry, text, number(match.group(1)))
 
 
-def _header(header: str, place: Place) -> Entry:
-    total = whole(search(rf"^[ \t]*Batch size:[ \t]+({NUMBER}) global", header))
-    each = whole(search(rf"^[ \t]*({NUMBER}) per device", header))
-    listed = re.findall(r"'([^']+)'", search(r"^[ \t]*Devices:[ \t]+\[([^\]\n]*)\]", header))
-    devices = len(listed) or (total // each if each and total % each == 0 else place.devices)
+def _header(header: str, in_path: PathSettings) -> Entry:
+    total = whole_number(first_group(rf"^[ \t]*Batch size:[ \t]+({NUMBER}) global", header))
+    each = whole_number(first_group(rf"^[ \t]*({NUMBER}) per device", header))
+    listed = re.findall(r"'([^']+)'", first_group(r"^[ \t]*Devices:[ \t]+\[([^\]\n]*)\]", header))
+    devices = len(listed) or (total // each if each and total % each == 0 else in_path.devices)
     batch, notes = _batch(total, each, devices)
-    nodes = len({found.group(1) for found in (re.search(r"task:?(\d+)", name) for name in listed) if found}) or 1
-    dataset = search(r"^[ \t]*Dataset:[ \t]+([^\n]+)", header).strip()
-    mode = search(r"^[ \t]*Mode:[ \t]+([^\n]+)", header).strip().lower().replace("benchmarkmode.", "")
-    kind = "cpu" if any("cpu" in name for name in listed) else "gpu" if listed or place.devices else ""
+    nodes = len({match.group(1) for match in (re.search(r"task:?(\d+)", name) for name in listed) if match}) or 1
+    dataset = first_group(r"^[ \t]*Dataset:[ \t]+([^\n]+)", header).strip()
+    mode = first_group(r"^[ \t]*Mode:[ \t]+([^\n]+)", header).strip().lower().replace("benchmarkmode.", "")
+    kind = "cpu" if any("cpu" in name for name in listed) else "gpu" if listed or in_path.devices else ""
     return Entry(
-        model=search(r"^[ \t]*Model:[ \t]+(\S+)", header) or place.model,
-        version=search(r"^[ \t]*TensorFlow:[ \t]+(\S+)", header),
-        phase=mode or place.phase,
-        batch=batch or place.batch,
+        model=first_group(r"^[ \t]*Model:[ \t]+(\S+)", header) or in_path.model,
+        version=first_group(r"^[ \t]*TensorFlow:[ \t]+(\S+)", header),
+        phase=mode or in_path.phase,
+        batch=batch or in_path.batch,
         devices=devices // nodes if devices % nodes == 0 else devices,
         nodes=nodes if devices else 0,
         device_kind=kind,
-        data="synthetic" if "synthetic" in dataset.lower() else dataset or place.data,
-        optimizer=search(r"^[ \t]*Optimizer:[ \t]+(\S+)", header),
+        data="synthetic" if "synthetic" in dataset.lower() else dataset or in_path.data,
+        optimizer=first_group(r"^[ \t]*Optimizer:[ \t]+(\S+)", header),
         notes=notes,
         settings={
-            "layout": search(r"^[ \t]*Data format:[ \t]+(\S+)", header).lower(),
-            "variables": search(r"^[ \t]*Variables:[ \t]+(\S+)", header) or place.variables,
-            "allreduce": search(r"^[ \t]*AllReduce:[ \t]+(\S+)", header).replace("None", ""),
-            "augmentation": place.augmentation,
-            "compile": place.compile,
+            "layout": first_group(r"^[ \t]*Data format:[ \t]+(\S+)", header).lower(),
+            "variables": first_group(r"^[ \t]*Variables:[ \t]+(\S+)", header) or in_path.variables,
+            "allreduce": first_group(r"^[ \t]*AllReduce:[ \t]+(\S+)", header).replace("None", ""),
+            "augmentation": in_path.augmentation,
+            "compile": in_path.compile,
         },
         raw={
             "dataset": dataset,
-            "variables": search(r"^[ \t]*Variables:[ \t]+(\S+)", header),
-            "data format": search(r"^[ \t]*Data format:[ \t]+(\S+)", header),
-            "allreduce": search(r"^[ \t]*AllReduce:[ \t]+(\S+)", header),
-            "num batches": search(r"^[ \t]*Num batches:[ \t]+(\S+)", header),
+            "variables": first_group(r"^[ \t]*Variables:[ \t]+(\S+)", header),
+            "data format": first_group(r"^[ \t]*Data format:[ \t]+(\S+)", header),
+            "allreduce": first_group(r"^[ \t]*AllReduce:[ \t]+(\S+)", header),
+            "num batches": first_group(r"^[ \t]*Num batches:[ \t]+(\S+)", header),
         },
     )
 
@@ -134,10 +134,10 @@ def _batch(total: int, each: int, devices: int) -> tuple[int, list[str]]:
     """Of one device. The speed is that of all devices, so where the log contradicts itself the whole batch counts."""
     if not (total and each and devices) or total == each * devices:
         return each, []
-    said = f"the log says {total} global, {each} per device and {devices} devices"
+    log_says = f"the log says {total} global, {each} per device and {devices} devices"
     if total % devices:
-        return each, [f"{said}; taken as {each} on each"]
-    return total // devices, [f"{said}; taken as {total} / {devices} = {total // devices} on each"]
+        return each, [f"{log_says}; taken as {each} on each"]
+    return total // devices, [f"{log_says}; taken as {total} / {devices} = {total // devices} on each"]
 
 
 def _measured(entry: Entry, text: str, speed: float | None) -> Entry:
@@ -166,7 +166,7 @@ def _failure(entry: Entry, text: str) -> Entry:
     """A log without a total: out of memory, an error, or simply an end."""
     tail = "\n".join(line[:300] for line in text.splitlines()[-15:])
     if OOM.search(text):
-        wanted = search(r"((?:OOM when allocating|Out of memory while trying)[^\n]{0,160})", text)
+        wanted = first_group(r"((?:OOM when allocating|Out of memory while trying)[^\n]{0,160})", text)
         return replace(entry, status=Status.OUT_OF_MEMORY, message=wanted or "out of memory", log_tail=tail)
     errors = ERROR.findall(text)
     steps = STEP.findall(text) or EVAL_STEP.findall(text)
@@ -180,23 +180,23 @@ def _started(text: str, around: str) -> str:
     """Lambda's wrapper appends the Unix time, which is sure to be UTC; TensorFlow's own stamps are in local time."""
     step = STEP.search(text)
     stamp = re.search(r"[ \t](\d{10})\s*$", step.group(6)) if step else None
-    return stamp.group(1) if stamp else search(TIME.pattern, around)
+    return stamp.group(1) if stamp else first_group(TIME.pattern, around)
 
 
 def _precision(words: str) -> str:
-    return search(r"(?:^|[-_/.])(fp16|fp32|float16|float32)(?=[-_/.]|$)", words)
+    return first_group(r"(?:^|[-_/.])(fp16|fp32|float16|float32)(?=[-_/.]|$)", words)
 
 
 def _staged(words: str) -> str:
-    return search(r"(?i)(?:^|[-_/.:])(scratch|local|nvme|ssd|dram|lustre)(?=[-_/.:]|$)", words).lower()
+    return first_group(r"(?i)(?:^|[-_/.:])(scratch|local|nvme|ssd|dram|lustre)(?=[-_/.:]|$)", words).lower()
 
 
-def _place(file: File) -> Place:
-    found = LAMBDA.search(file.words)
-    if not found:
-        return Place()
-    server, data, variables, precision, gpus, kind, model, batch, _, _ = found.groups()
-    return Place(
+def _path_settings(file: File) -> PathSettings:
+    match = LAMBDA.search(file.path_text)
+    if not match:
+        return PathSettings()
+    server, data, variables, precision, gpus, kind, model, batch, _, _ = match.groups()
+    return PathSettings(
         server=server,
         data="synthetic" if data == "syn" else "real",
         precision=precision,
@@ -211,8 +211,8 @@ def _place(file: File) -> Place:
 
 
 def _thermal(file: File) -> bool:
-    found = LAMBDA.search(file.words)
-    return bool(found and found.group(9) == "thermal")
+    match = LAMBDA.search(file.path_text)
+    return bool(match and match.group(9) == "thermal")
 
 
 def _metadata(file: File) -> bool:
@@ -221,10 +221,10 @@ def _metadata(file: File) -> bool:
     return {"Memory", "CPU"} <= names and bool(names & {"GPU 0", "CUDA", "TF", "Kernel"})
 
 
-def _thermal_beside(file: File) -> dict[str, float]:
+def _thermal_of(file: File) -> dict[str, float]:
     """Its columns are Unix time, a speed left over from an earlier run (not used), and a temperature for each GPU."""
-    beside = file.beside(file.name.replace("_throughput_", "_thermal_")) if "_throughput_" in file.name else None
-    beside = beside or file.beside(f"../thermal/{file.name}")
+    beside = file.sibling(file.name.replace("_throughput_", "_thermal_")) if "_throughput_" in file.name else None
+    beside = beside or file.sibling(f"../thermal/{file.name}")
     if beside is None or len(beside.packed) > 1 << 20:
         return {}
     degrees = [number(cell) for line in beside.lines for cell in line.split(",")[2:] if cell.strip()]
@@ -232,9 +232,9 @@ def _thermal_beside(file: File) -> dict[str, float]:
     return {"max_temperature_celsius": max(known)} if known else {}
 
 
-def _metadata_beside(file: File) -> dict[str, str]:
+def _metadata_of(file: File) -> dict[str, str]:
     flat = re.match(r"(.*\.logs_)", file.name)
-    beside = file.beside(flat.group(1) + "metadata") if flat else file.beside("../../../metadata")
+    beside = file.sibling(flat.group(1) + "metadata") if flat else file.sibling("../../../metadata")
     if beside is None or not _metadata(beside):
         return {}
     pairs = (line.split("\t", 1) for line in beside.lines if "\t" in line)

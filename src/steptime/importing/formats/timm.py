@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steptime.importing.source_file import Entry, File, Refused, number, rounding, search, whole
+from steptime.importing.source_file import Entry, File, Refused, first_group, number, rounding, whole_number
 from steptime.importing.tables import csv_table
 
 TOOL = "timm"
@@ -26,7 +26,7 @@ def entries(file: File) -> Iterator[Entry]:
     if not table:
         raise Refused("its first line is not a line of names", 1)
     words = file.name.removesuffix(".csv").split("-")
-    torch = search(r"-pt(\d+)-", file.name)
+    torch = first_group(r"-pt(\d+)-", file.name)
     device, gpu = _device(words)
     settings = {
         "layout": next((word for word in words if word in ("nchw", "nhwc")), ""),
@@ -47,7 +47,7 @@ def entries(file: File) -> Iterator[Entry]:
                 version=_version(torch),
                 phase=phase,
                 precision=next((word for word in words if word in ("amp", "fp32", "fp16", "bf16", "amp_bf16")), ""),
-                batch=whole(row.get(f"{prefix}_batch_size")),
+                batch=whole_number(row.get(f"{prefix}_batch_size")),
                 devices=1,
                 nodes=1,
                 device=device,

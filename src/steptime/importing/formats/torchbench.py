@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import Entry, File, Refused, number, search, whole
+from steptime.importing.source_file import Entry, File, Refused, first_group, number, whole_number
 from steptime.importing.tables import csv_table
 
 TOOL = "torchbench"
@@ -46,9 +46,9 @@ def _entry(file: File, line: int, row: Mapping[str, Any]) -> Entry:
         line=line,
         model=str(row["name"]),
         framework="pytorch",
-        phase=search(r"_(training|inference)(?=[_.])", file.name),
-        precision=search(r"_(amp|float16|float32|bfloat16)(?=[_.])", file.name),
-        batch=whole(row.get("batch_size")),
+        phase=first_group(r"_(training|inference)(?=[_.])", file.name),
+        precision=first_group(r"_(amp|float16|float32|bfloat16)(?=[_.])", file.name),
+        batch=whole_number(row.get("batch_size")),
         devices=1,
         nodes=1,
         device_kind="cpu" if device == "cpu" else "gpu" if device in ("cuda", "xpu") else "",
@@ -58,12 +58,15 @@ def _entry(file: File, line: int, row: Mapping[str, Any]) -> Entry:
         seconds=None if failed else milliseconds / 1e3,
         peak_bytes=int(memory * 1e9) if memory and 0 < memory < 1e6 else None,
         others={} if failed else others,
-        settings={"compile": _compiler(file.name), "suite": search(r"_(torchbench|huggingface|timm_models)(?=[_.])", file.name)},
+        settings={
+            "compile": _compiler(file.name),
+            "suite": first_group(r"_(torchbench|huggingface|timm_models)(?=[_.])", file.name),
+        },
         raw={"dev": device, "file": file.name},
     )
 
 
 def _compiler(name: str) -> str:
     """What stands before the suite, and the options after the device: `inductor_no_cudagraphs`."""
-    before = search(r"^(\w+?)_(?:torchbench|huggingface|timm_models)_", name)
-    return before or search(r"^(\w+?)_", name)
+    before = first_group(r"^(\w+?)_(?:torchbench|huggingface|timm_models)_", name)
+    return before or first_group(r"^(\w+?)_", name)
