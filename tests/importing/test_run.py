@@ -288,7 +288,7 @@ def table(tmp_path):
     return path, tell_batches
 
 
-def test_a_file_that_is_read_otherwise_now_is_not_doubled_but_refused_with_a_word(store, table):
+def test_a_file_that_is_now_read_differently_is_refused_and_not_stored_twice(store, table):
     path, tell_batches = table
     assert run(store, [path]).added == 5
     before = speeds(store)
@@ -296,10 +296,10 @@ def test_a_file_that_is_read_otherwise_now_is_not_doubled_but_refused_with_a_wor
     report = run(store, [path])
     assert (report.added, report.replaced) == (0, 0) and speeds(store) == before
     (refused,) = report.refused
-    assert "5 records of it are in the store as it was read before" in refused.reason and "--replace" in refused.reason
+    assert "5 records of it are in the store from an earlier import" in refused.reason and "--replace" in refused.reason
 
 
-def test_replace_puts_the_new_reading_in_the_place_of_the_earlier_one(store, table, samples):
+def test_replace_replaces_the_records_of_the_earlier_import(store, table, samples):
     path, tell_batches = table
     run(store, [path, samples / "tf_cnn.log"])
     before = speeds(store)

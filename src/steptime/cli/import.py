@@ -26,7 +26,7 @@ SHOWN = 20
 @click.option("--reference", is_flag=True, help="Import the published figures that come with steptime.")
 @click.option("--mapping", metavar="FILE", type=click.Path(path_type=Path), help="Read CSV or JSON by this mapping (TOML).")
 @click.option("--make-mapping", is_flag=True, help="Print a first mapping for a CSV or JSON file, with its guesses.")
-@click.option("--replace", is_flag=True, help="Put a new reading of a file in the place of an earlier one.")
+@click.option("--replace", is_flag=True, help="Replace records of an earlier import of the same file.")
 @click.option("--formats", is_flag=True, help="List the known formats.")
 @json_option
 @store_option
@@ -124,12 +124,12 @@ def _complaint(file: EncodedOutcome) -> str:
 
 
 def _closing(report: Report, dry_run: bool) -> str:
-    side = sum(1 for file in report.files if file.supplementary)
+    supplementary = sum(1 for file in report.files if file.supplementary)
     parts = [f"{report.added} records {'would be imported' if dry_run else 'imported'}"]
     parts += [f"{report.present} were there already"] if report.present else []
-    parts += [f"{report.replaced} of earlier readings taken out"] if report.replaced else []
+    parts += [f"{report.replaced} of earlier imports replaced"] if report.replaced else []
     parts += [f"{len(report.refused)} of {len(report.files)} files refused"] if report.refused else []
-    parts += [f"{side} files read with others"] if side else []
+    parts += [f"{supplementary} files read with others"] if supplementary else []
     return ", ".join(parts)
 
 

@@ -1,1 +1,1 @@
-"""What other tools wrote, as records: files in, importers asked, names translated, invariants checked, batches stored."""
+"""Results of other tools as records: files are recognised, names translated, invariants checked, batches stored."""

@@ -176,19 +176,14 @@ def value_at(row: Any, column: str) -> Any:
 
 def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str], printed: float = 0.0) -> Entry:
     """By the names of our own columns; printed is the rounding of speed x time."""
-    fields: dict[str, Any] = {theirs: str(values[ours]) for ours, theirs in WORDS.items() if values.get(ours) not in (None, "")}
-    fields |= {theirs: _count(ours, values[ours], line) for ours, theirs in COUNTS.items() if values.get(ours) not in (None, "")}
-    fields |= {
-        theirs: _figure(ours, values[ours], line) for ours, theirs in FIGURES.items() if values.get(ours) not in (None, "")
-    }
-    for ours, theirs in MILLISECONDS.items():
-        if values.get(ours) not in (None, ""):
-            fields[theirs] = _figure(ours, values[ours], line) / 1e3
-    percentiles = {
-        p: _figure(ours, values[ours], line) / 1e3 for ours, p in PERCENTILES.items() if values.get(ours) not in (None, "")
-    }
-    settings = {name: str(values[name]) for name in SETTINGS if values.get(name) not in (None, "", DEFAULT_UNIT)}
-    settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT) or "").split(",") if "=" in pair)
+    values = {name: value for name, value in values.items() if value not in (None, "")}
+    fields: dict[str, Any] = {theirs: str(values[ours]) for ours, theirs in WORDS.items() if ours in values}
+    fields |= {theirs: _count(ours, values[ours], line) for ours, theirs in COUNTS.items() if ours in values}
+    fields |= {theirs: _figure(ours, values[ours], line) for ours, theirs in FIGURES.items() if ours in values}
+    fields |= {theirs: _figure(ours, values[ours], line) / 1e3 for ours, theirs in MILLISECONDS.items() if ours in values}
+    percentiles = {percent: _figure(ours, values[ours], line) / 1e3 for ours, percent in PERCENTILES.items() if ours in values}
+    settings = {name: str(values[name]) for name in SETTINGS if values.get(name, DEFAULT_UNIT) != DEFAULT_UNIT}
+    settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT, "")).split(",") if "=" in pair)
     labels = {name.removeprefix(LABEL): str(value) for name, value in values.items() if name.startswith(LABEL)}
     if fields.get("status", OK) not in (OK, *FAILURES):
         raise Refused(f"unknown status '{fields['status']}'; known: {', '.join((OK, *FAILURES))}", line)

@@ -1,6 +1,7 @@
-"""Figures a hundred times off those of the same model, phase, device and precision: reported with both, and imported.
+"""Figures a hundred times above or below others of the same model, phase, device and precision: reported with both values, and
+imported.
 
-A speed counts for each device, since eight make eight times the speed of one; where there is no speed, the time of a step counts.
+Speeds are compared per device, since eight devices are eight times as fast as one; without a speed, step times are compared.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FACTOR = 100.0
 
 class Figure(NamedTuple):
     group: tuple[str, ...]
-    """what neighbours have in common, the name of the figure last"""
+    """what comparable figures have in common, the unit last"""
     value: float
     place: str
     """file and line, or the id of a record that is in the store"""
@@ -35,7 +36,7 @@ def figure_of(row: Row, place: str) -> Figure | None:
 
 
 def figures_in(store: Store) -> list[Figure]:
-    """What the store has at hand, without reading a large one."""
+    """Those of the store that need no reading of a large one."""
     rows = rows_at_hand(store)
     return [figure for row in rows if (figure := figure_of(row, f"record {row['id']}" if "id" in row else "the store"))]
 

@@ -1,4 +1,4 @@
-"""Whose file is this? The importers are asked in the order of their names."""
+"""Finds the importer of a file: the first, in the order of names, that recognises it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Outcome:
     reason: str = ""
     line: int = 0
     supplementary: bool = False
-    """it is no result by itself, but was read with one"""
+    """it holds no result, but is read with files that do, or describes a machine"""
     sha256: str = ""
-    """of a file that an importer knows"""
+    """of a file that an importer recognises"""
 
 
 @cache
@@ -53,7 +53,7 @@ def importer(name: str) -> Importer:
 
 
 def load_all() -> None:
-    """At once, and not disturbed: what a Ctrl-C raises amid an import is lost in libraries that try to import others."""
+    """All at once, with signals held back: what Ctrl-C raises during an import is lost in libraries that catch everything."""
     main = threading.current_thread() is threading.main_thread()
     arrived: set[int] = set()
     before = {s: signal.signal(s, lambda number, _: arrived.add(number)) for s in (signal.SIGINT, signal.SIGTERM) if main}
@@ -68,7 +68,7 @@ def load_all() -> None:
 
 
 def read(path: Path, chosen: Importer | None = None) -> Outcome:
-    """Never raises: a parser that is surprised by its input refuses the file, and the rest go in."""
+    """Never raises: a file that a parser does not expect is refused, and the others are imported."""
     tool = sha256 = ""
     try:
         file = File(path)
@@ -86,7 +86,7 @@ def read(path: Path, chosen: Importer | None = None) -> Outcome:
         return Outcome(path, tool, reason=one_line(str(problem)), line=problem.line)
     except OSError as problem:
         return Outcome(path, tool, reason=f"cannot be read: {problem.strerror}")
-    except Exception as problem:  # a file of somebody else's making: whatever is wrong with it is its reason
+    except Exception as problem:  # the file may hold anything: what is wrong with it becomes the reason
         return Outcome(path, tool, reason=one_line(f"not understood: {type(problem).__name__}: {problem}"))
 
 
@@ -103,7 +103,7 @@ def _recognise(file: File) -> Importer:
 
 
 def _with_unique_ids(records: list[Record]) -> list[Record]:
-    """Two results of one line and case are told apart by their order."""
+    """Results of one line and case get numbers, in their order."""
     seen: dict[str, int] = {}
     numbered = []
     for record in records:

@@ -1,4 +1,4 @@
-"""From what an importer found to an ordinary record: names translated, origin told, nothing added."""
+"""From an importer's entry to an ordinary record: names are translated, the origin is kept, nothing is added."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _original_words(entry: Entry, case: Case, device: str, framework: str) -> di
 
 
 def _identity(entry: Entry, source: Source, case: Case) -> str:
-    """The same for the same file, wherever it lies; another where its path says something else."""
+    """The same for the same file in any folder; different where its path says something else."""
     place = (entry.same_as,) if entry.same_as else (source.sha256, str(source.line))
     settings = (repr(source.settings),) if source.settings else ()
     parts = (source.tool, *place, repr(case), source.device, source.server, entry.status, *settings)
@@ -179,7 +179,7 @@ def _identity(entry: Entry, source: Source, case: Case) -> str:
 
 
 def started(text: str) -> str:
-    """UTC, ISO 8601, from what tools print; empty if it cannot be told. Times without a zone are taken as UTC."""
+    """UTC, ISO 8601, from what tools print; empty if that is no time. Times without a zone are taken as UTC."""
     text = text.strip()
     if re.fullmatch(r"\d{9,10}(\.\d+)?", text):
         return datetime.fromtimestamp(float(text), UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""An import as a whole: many files read by several processes, stored in batches, each file wholly or not at all."""
+"""A whole import: files are read by several processes and stored in batches, each file completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from steptime.store.files import Store
 from steptime.store.process_pool import MOST_PROCESSES, outcomes
 
 PARALLEL_FROM = 64
-"""files: below, starting processes takes longer than reading"""
+"""files; fewer are read sooner than processes are started"""
 BATCH_BYTES = 32 << 20
-READ_BEFORE = "are in the store as it was read before (by an earlier version, or otherwise); --replace puts the new reading there"
+READ_BEFORE = "are in the store from an earlier import, which read it differently; --replace replaces them"
 Line = tuple[str, bytes]
 
 
 @dataclass(frozen=True)
 class EncodedOutcome:
-    """An outcome as it crosses from a reading process: records already encoded, with what is shown and compared of them."""
+    """An outcome as a reading process returns it: encoded records, and what is shown and compared of them."""
 
     path: Path
     tool: str
@@ -50,10 +50,10 @@ class Report:
     added: int = 0
     present: int = 0
     replaced: int = 0
-    """records that were in the store as their file was read before, and were taken out"""
+    """records of earlier imports that were removed, since their file is now read differently"""
     batches: list[Path] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    """figures far off their neighbours"""
+    """outliers"""
 
     @property
     def refused(self) -> list[EncodedOutcome]:
@@ -83,7 +83,7 @@ def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
 def run(
     store: Store | None, paths: list[Path], chosen: Importer | None = None, processes: int = 0, replace: bool = False
 ) -> Report:
-    """Imports into the store; without one, only says what would be imported."""
+    """Imports into the store; without one, only reports what would be imported."""
     report, writer = Report(), BatchWriter(store, replace)
     stored = figures_in(store) if store else []
     figures: list[Figure] = []
@@ -97,7 +97,7 @@ def run(
 
 
 class BatchWriter:
-    """Decides of each file's records which are new, and writes them in batches."""
+    """Decides which records of each file are new, and writes them in batches."""
 
     def __init__(self, store: Store | None, replace: bool) -> None:
         self.store, self.replace = store, replace
@@ -106,10 +106,10 @@ class BatchWriter:
         self.pending: list[Line] = []
         self.size = 0
         self.replaced_ids: set[str] = set()
-        """ids that are to be taken out, once what replaces them is stored"""
+        """to be removed once the records that replace them are stored"""
 
     def add(self, outcome: EncodedOutcome, report: Report) -> EncodedOutcome:
-        """The outcome as it is reported: a file whose records would be doubled is refused, unless they are to be replaced."""
+        """The outcome as it is reported: a file whose records would be stored twice is refused, unless they are replaced."""
         earlier = self.stored.replaced_by(outcome.tool, outcome.sha256, outcome.keys) if outcome.sha256 else []
         if earlier and not self.replace:
             return EncodedOutcome(
@@ -139,7 +139,7 @@ class BatchWriter:
 
 
 def _without_content(outcome: EncodedOutcome) -> EncodedOutcome:
-    """Without the records, which are in the store or in the way."""
+    """Without the records, which are stored or not wanted, and take memory."""
     ids = [(identity, b"") for identity, _ in outcome.lines]
     return dataclasses.replace(outcome, lines=ids, keys=[], figures=[])
 

@@ -1,4 +1,4 @@
-"""A file that another tool wrote, and what an importer finds in it."""
+"""A file that another tool wrote, and the entries that an importer reads from it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 import re
 import stat
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ MAX_ROUNDING = 0.5
 
 
 class Refused(SteptimeError):
-    """This file is not imported; why, and where in it."""
+    """The file is not imported: the reason, and its line."""
 
     def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
@@ -37,7 +38,7 @@ class Refused(SteptimeError):
 
 
 class SupplementaryFile(Refused):
-    """Not a result by itself: it is read together with another file."""
+    """It holds no result: it is read together with files that do, or only describes a machine."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Entry:
 
     line: int = 0
     tool: str = ""
-    """where a table tells of results of several"""
+    """where a table has results of several"""
     same_as: str = ""
     """equal in every file that holds this very result, such as a table in CSV and in JSON"""
     model: str = ""
@@ -58,13 +59,13 @@ class Entry:
     batch: int = 0
     """of one replica"""
     global_batch: int = 0
-    """of all replicas, where their own is not told"""
+    """of all replicas, where the source has no other"""
     devices: int = 0
     """per node"""
     nodes: int = 0
     device: str = ""
     device_kind: str = ""
-    """cpu, gpu or tpu, where the name alone does not tell"""
+    """cpu, gpu or tpu, where the name alone does not say"""
     server: str = ""
     interconnect: str = ""
     runtime: str = ""
@@ -179,7 +180,7 @@ class File:
 
 
 def _unpack(packed: bytes) -> bytes:
-    """gzip, with an end: a few kilobytes can hold gigabytes of zeroes."""
+    """gzip, up to a limit: a few kilobytes can hold gigabytes of zeroes."""
     limit = min(MAX_UNPACKED_BYTES, MAX_RATIO * len(packed) + (1 << 20))
     decoder = zlib.decompressobj(wbits=31)
     try:
@@ -192,7 +193,7 @@ def _unpack(packed: bytes) -> bytes:
 
 
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,4})?"
-"""bounded, since `\\d+.?\\d*` takes the square of a long line's length to say no"""
+"""bounded, since `\\d+.?\\d*` takes time quadratic in the length of a line that does not match"""
 
 
 def number(text: object) -> float | None:
@@ -232,3 +233,9 @@ def first_group(pattern: str, text: str) -> str:
     """The first group of the first match; empty if there is none."""
     match = re.search(pattern, text, re.MULTILINE)
     return match.group(1) if match else ""
+
+
+def dict_at(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The object under that key; an empty one where there is none."""
+    value = content.get(key)
+    return value if isinstance(value, dict) else {}

@@ -1,6 +1,7 @@
-"""Records of a file that are in the store as it was read before: by an earlier version, or at a place that told less.
+"""Records in the store that an earlier import made of the same file, but read differently: with an older version of steptime,
+with another mapping, or from a path that says less.
 
-They are found by the content of the file, so that a result is never in the store twice without a name.
+They are found by the content of the file, so that no result is stored twice unnoticed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ FIELDS = ("server", "model", "phase", "precision", "data_store")
 
 
 class ResultKey(NamedTuple):
-    """What tells a result of a file from its others, and the same content at one place from that at another."""
+    """Identifies a result among those of its file, and tells the same content at two paths apart."""
 
     id: str
     line: int
@@ -28,7 +29,7 @@ class ResultKey(NamedTuple):
     data_store: str
 
     def replaces(self, earlier: ResultKey) -> bool:
-        """What was not known before may be anything."""
+        """A field that was empty before matches any value."""
         return self.line == earlier.line and all(getattr(earlier, name) in ("", getattr(self, name)) for name in FIELDS)
 
 
@@ -59,7 +60,7 @@ class _Stored(msgspec.Struct):
 
 
 class StoredResults:
-    """Of the batches of a store: all ids, and what was read of each file."""
+    """In the batches of a store: all ids, and the results of each file."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.ids: set[str] = set()
@@ -69,13 +70,13 @@ class StoredResults:
             try:
                 record = decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError):
-                continue  # a damaged line; whoever reads the store says so
+                continue  # a damaged line; reading the store reports it
             self.ids.add(record.id)
             if record.source:
                 self._by_file[record.source.tool, record.source.sha256].append(key_of(record))
 
     def replaced_by(self, tool: str, sha256: str, now: Sequence[ResultKey]) -> list[str]:
-        """Ids of what was read of a file before and is read otherwise now; all, where it holds no result any more."""
+        """Ids of earlier results of a file that are now read differently; all of them, if it no longer holds any result."""
         ids = {key.id for key in now}
         by_line: dict[int, list[ResultKey]] = defaultdict(list)
         for key in now:

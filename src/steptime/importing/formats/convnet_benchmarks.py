@@ -39,7 +39,7 @@ THEANO_FAILED = re.compile(r"^(\S+) fprop: FAILED ([^\n]*)", re.MULTILINE)
 
 
 def looks_like(file: File) -> bool:
-    """Words first, patterns after: most files are somebody else's."""
+    """Words before patterns, which are slower: most files belong to other importers."""
     text = file.text
     return bool(
         "*** Benchmark ends ***" in text[-2000:]
@@ -98,7 +98,7 @@ def _caffe(file: File) -> Iterator[Entry]:
 
 
 def _caffe_settings(file: File, net: str) -> dict[str, str]:
-    """The fork is told by the folder only; whether gradients of the input are computed by the net's parameters."""
+    """Only the folder names the fork; the net's parameters say whether gradients of the input are computed."""
     return {
         "image_size": _image_size(re.findall(r"^[ \t]*(?:input_dim|dim): (\d+)", net, re.MULTILINE)[:4]),
         "fork": first_group(r"(?:^|[-_/])(greentea|intel|nvidia)(?=[-_/])", file.path_text.lower()),

@@ -40,7 +40,7 @@ def entries(file: File) -> Iterator[Entry]:
 
 
 def _parse(file: File) -> tuple[dict[str, Any], int]:
-    """Keys may contain `__`, values are JSON or plain text; a key that comes again replaces the earlier one."""
+    """Keys may contain `__`, values are JSON or plain text; of a repeated key the last value counts."""
     values: dict[str, Any] = {}
     line = 1
     for count, text in enumerate(file.lines, start=1):

@@ -13,7 +13,7 @@ TOOL = "DLPG"
 
 FIGURES = {"batchtimems", "throughput"}
 OURS = {"processingunit", "effectivebatchsize", "replicabatchsize", "numprocessingunits"}
-"""words that nobody else uses for these"""
+"""names that no other tool uses for these"""
 
 
 def looks_like(file: File) -> bool:

@@ -16,7 +16,7 @@ def looks_like(file: File) -> bool:
 
 
 def entries(file: File) -> Iterator[Entry]:
-    """Seconds per epoch; how many samples an epoch has is not told, so there is no speed."""
+    """Seconds per epoch. The file does not say how many samples an epoch has, so there is no speed."""
     table = csv_table(file)
     if not table or not table.rows:
         raise Refused("no epochs", 1)

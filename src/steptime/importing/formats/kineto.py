@@ -20,7 +20,7 @@ KINDS = {
     "runtime": ("cuda_runtime", "Runtime"),
 }
 WORDS = {"kernel": "kernel", "memcpy": "copy", "memset": "copy", "cpu_op": "operator", "runtime": "runtime"}
-"""the same kinds as a profile has them"""
+"""the kinds that a profile has for them"""
 MARKS = (b'"cpu_op"', b'"Operator"', b'"kernel"', b'"schemaVersion"')
 _KINDS = {name: kind for kind, names in KINDS.items() for name in names}
 
@@ -88,7 +88,7 @@ def entries(file: File) -> Iterator[Entry]:
         others=_split(spans),
         profile=profile_of(TOOL, calls, len(steps)),
         raw={"profiled": "true"},
-        notes=["a profile: time under the profiler, which is longer than without; model and batch are not told"],
+        notes=["a profile: time under the profiler, which is longer than without; the trace names neither model nor batch"],
     )
 
 

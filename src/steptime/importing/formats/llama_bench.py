@@ -17,7 +17,7 @@ VARIANTS = {
     "type_k": "key_cache", "type_v": "value_cache", "flash_attn": "flash_attention", "split_mode": "split",
     "embeddings": "embeddings",
 }  # fmt: skip
-"""options that change the work, and what we call them"""
+"""options that change the work, and our names for them"""
 
 
 def looks_like(file: File) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, number, whole_number
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, dict_at, number, whole_number
 
 TOOL = "optimum-benchmark"
 
@@ -64,7 +64,7 @@ def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str
         raise Refused(f"{target}: mean latency {latency.get('mean')} over {latency.get('count')} values", 1)
     values = [float(v) for v in latency.get("values") or [] if isinstance(v, (int, float))]
     speed, notes = _speed(target, part.get("throughput"), mean, count, _batch(config, phase))
-    backend, environment = _dict(config, "backend"), _dict(config, "environment")
+    backend, environment = dict_at(config, "backend"), dict_at(config, "environment")
     gpus = environment.get("gpu") or []
     cuda = backend.get("device") in ("cuda", "gpu")
     memory = part.get("memory") if isinstance(part.get("memory"), dict) else {}
@@ -95,7 +95,7 @@ def _entry(target: str, phase: str, part: Mapping[str, Any], config: Mapping[str
         min_seconds=min(values) if values else None,
         max_seconds=max(values) if values else None,
         peak_bytes=int(peak * 1e6) if peak and peak < 1e9 else None,
-        settings=_settings(target, "" if samples else unit, backend, _dict(config, "scenario")),
+        settings=_settings(target, "" if samples else unit, backend, dict_at(config, "scenario")),
         raw={
             "part": target,
             "task": str(backend.get("task") or ""),
@@ -109,7 +109,7 @@ PARTS = {"prefill": "prompt", "decode": "generation", "per_token": "generation",
 
 
 def _settings(target: str, unit: str, backend: Mapping[str, Any], scenario: Mapping[str, Any]) -> dict[str, str]:
-    shapes, generation = _dict(scenario, "input_shapes"), _dict(scenario, "generate_kwargs")
+    shapes, generation = dict_at(scenario, "input_shapes"), dict_at(scenario, "generate_kwargs")
     compiled = backend.get("torch_compile") is True
     return {
         "part": PARTS.get(target, "") + (", one token" if target == "per_token" else ""),
@@ -123,7 +123,7 @@ def _settings(target: str, unit: str, backend: Mapping[str, Any], scenario: Mapp
 
 
 def _speed(target: str, throughput: Any, mean: float, count: int, batch: int) -> tuple[float | None, list[str]]:
-    """Corrected where the arithmetic shows the mistake; a report of a mended version is left as it is."""
+    """Corrected where the arithmetic shows the mistake; a report of a corrected version is left as it is."""
     printed = number(throughput.get("value")) if isinstance(throughput, dict) else None
     if printed is None or target != "train" or count == 1:
         return printed, []
@@ -135,15 +135,10 @@ def _speed(target: str, throughput: Any, mean: float, count: int, batch: int) ->
 
 
 def _batch(config: Mapping[str, Any], phase: str) -> int:
-    scenario = _dict(config, "scenario")
+    scenario = dict_at(config, "scenario")
     if phase == "training":
-        arguments = _dict(scenario, "training_arguments")
+        arguments = dict_at(scenario, "training_arguments")
         return whole_number(arguments.get("per_device_train_batch_size")) * (
             whole_number(arguments.get("gradient_accumulation_steps")) or 1
         )
-    return whole_number(_dict(scenario, "input_shapes").get("batch_size"))
-
-
-def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = content.get(key)
-    return value if isinstance(value, dict) else {}
+    return whole_number(dict_at(scenario, "input_shapes").get("batch_size"))

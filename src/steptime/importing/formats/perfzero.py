@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from steptime.core.schema import Status
-from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, first_group, number, whole_number
+from steptime.importing.source_file import Entry, File, Refused, SupplementaryFile, dict_at, first_group, number, whole_number
 
 TOOL = "PerfZero"
 
@@ -40,8 +40,8 @@ def entries(file: File) -> Iterator[Entry]:
 
 
 def _entry(summary: Mapping[str, Any], line: int) -> Entry:
-    result, system = summary["benchmark_result"], _dict(summary, "system_info")
-    framework = _dict(summary, "ml_framework_info")
+    result, system = summary["benchmark_result"], dict_at(summary, "system_info")
+    framework = dict_at(summary, "ml_framework_info")
     metrics = {str(m.get("name")): number(m.get("value")) for m in result.get("metrics") or [] if isinstance(m, dict)}
     name = str(result.get("name", ""))[:300]
     method = name.rpartition(".")[2]
@@ -49,7 +49,7 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
     succeeded = result.get("succeeded") is True
     gpus = whole_number(first_group(r"(\d{1,4})_gpu", method)) or whole_number(system.get("accelerator_count"))
     others = {key: value for key, value in metrics.items() if value is not None and key not in SPEEDS}
-    memory = number(_dict(summary, "process_info").get("max_rss"))
+    memory = number(dict_at(summary, "process_info").get("max_rss"))
     return Entry(
         line=line,
         model=first_group(r"(resnet\d+|bert|transformer|ncf|vgg\d+|inception\d|alexnet|nasnet)", name.lower()) or method,
@@ -71,8 +71,3 @@ def _entry(summary: Mapping[str, Any], line: int) -> Entry:
         settings={"benchmark": method, "compile": "xla" if "xla" in method.lower().split("_") else ""},
         raw={"benchmark": name, "execution_id": str(summary.get("execution_id"))},
     )
-
-
-def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = content.get(key)
-    return value if isinstance(value, dict) else {}

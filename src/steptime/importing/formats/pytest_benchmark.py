@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from steptime.importing.source_file import Entry, File, Refused, number, whole_number
+from steptime.importing.source_file import Entry, File, Refused, dict_at, number, whole_number
 
 TOOL = "pytest-benchmark"
 
@@ -17,7 +17,7 @@ def looks_like(file: File) -> bool:
 
 
 def entries(file: File) -> Iterator[Entry]:
-    machine = _dict(file.json, "machine_info")
+    machine = dict_at(file.json, "machine_info")
     for position, test in enumerate(file.json["benchmarks"], start=1):
         if not isinstance(test, dict) or not isinstance(test.get("stats"), dict):
             raise Refused(f"benchmark {position} has no stats", position)
@@ -26,16 +26,16 @@ def entries(file: File) -> Iterator[Entry]:
 
 def _entry(position: int, test: Mapping[str, Any], machine: Mapping[str, Any], started: str) -> Entry:
     """The line is the test's place in the list. A test that says phase, batch or device in its extra_info is believed."""
-    stats, about = test["stats"], _dict(test, "extra_info")
+    stats, about = test["stats"], dict_at(test, "extra_info")
     mean, median = number(stats.get("mean")), number(stats.get("median"))
     if mean is None:
         raise Refused(f"the mean of {test.get('name')} is '{stats.get('mean')}'", position)
-    cpu = _dict(machine, "cpu")
+    cpu = dict_at(machine, "cpu")
     device = str(about.get("device") or "")
     return Entry(
         line=position,
         model=str(about.get("model") or str(test.get("name") or "").partition("[")[0]),
-        model_options={} if about.get("model") else dict(_options(_dict(test, "params"))),
+        model_options={} if about.get("model") else dict(_options(dict_at(test, "params"))),
         framework=str(about.get("framework") or ""),
         phase=str(about.get("phase") or ""),
         precision=str(about.get("precision") or about.get("dtype") or ""),
@@ -60,8 +60,3 @@ def _entry(position: int, test: Mapping[str, Any], machine: Mapping[str, Any], s
 def _options(params: Mapping[str, Any]) -> Iterator[tuple[str, int | float | bool | str]]:
     for name, value in params.items():
         yield str(name), value if isinstance(value, (bool, int, float)) else str(value)
-
-
-def _dict(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = content.get(key)
-    return value if isinstance(value, dict) else {}

@@ -22,7 +22,7 @@ def looks_like(file: File) -> bool:
 
 
 def entries(file: File) -> Iterator[Entry]:
-    """GPU, count, precision and phase are in the name; the batch is not told."""
+    """GPU, count, precision and phase are in the name; the batch is nowhere."""
     table = csv_table(file)
     named = NAME.search(file.name)
     if not table or not table.rows:

@@ -35,7 +35,7 @@ LAMBDA = re.compile(
 
 @dataclass(frozen=True)
 class PathSettings:
-    """What the path tells."""
+    """What the path says."""
 
     server: str = ""
     data: str = ""
@@ -163,7 +163,7 @@ def _measured(entry: Entry, text: str, speed: float | None) -> Entry:
 
 
 def _failure(entry: Entry, text: str) -> Entry:
-    """A log without a total: out of memory, an error, or simply an end."""
+    """A log without a total: out of memory, an error, or cut off."""
     tail = "\n".join(line[:300] for line in text.splitlines()[-15:])
     if OOM.search(text):
         wanted = first_group(r"((?:OOM when allocating|Out of memory while trying)[^\n]{0,160})", text)

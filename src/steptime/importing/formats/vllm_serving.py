@@ -17,7 +17,7 @@ SPEEDS = {
     "output_throughput": ("tokens/s", "generation"),
     "total_token_throughput": ("tokens/s", "prompt and generation"),
 }
-"""figures of one run, each in its unit and for its part of the work: a record for each, so that nothing adds unlike things"""
+"""figures of one run, each in its unit and for its part of the work: a record for each, since they must not be added up"""
 LATENCIES = ("ttft", "tpot", "itl", "e2el")
 
 
@@ -64,7 +64,7 @@ def _common(line: int, run: Mapping[str, Any]) -> Entry:
         raw={
             name: _text(run.get(name)) for name in ("backend", "model_id", "tokenizer_id", "num_prompts", "duration", "completed")
         },
-        notes=["speeds are those of a server under load; which device it has is not told"],
+        notes=["speeds are those of a server under load; the file does not name its device"],
     )
 
 
