@@ -142,8 +142,3 @@ def framework_python(name: str) -> Path:
 @pytest.fixture(scope="session")
 def torch_python() -> Path:
     return framework_python("pytorch")
-
-
-@pytest.fixture(scope="session")
-def tensorflow_python() -> Path:
-    return framework_python("tensorflow")

@@ -11,7 +11,7 @@ import pytest
 from steptime.checks.parity_plugin import candidate_of
 from steptime.checks.parity_run import Answers, run_parity
 from steptime.core.parity.answer import Question
-from tests.conftest import framework_python
+from tests.conftest import Outcome, framework_python
 
 
 @pytest.fixture(scope="session")
@@ -40,16 +40,19 @@ def remembering(home, learnt) -> Iterator[None]:
         shutil.copytree(home / "machines", learnt, dirs_exist_ok=True)
 
 
+QUICK = ["--max-seconds", "2", "--no-wait", "--contended-rounds", "0"]
+ONE_THREAD = ["--threads", "1"]
+
+
+@pytest.fixture
+def run(request, steptime) -> Callable[..., Outcome]:
+    """run("mlp", ..): a quick run with the backend that the test file is named after, on one thread unless it has THREADS."""
+    backend = request.module.__name__.rpartition(".test_")[2]
+    threads = getattr(request.module, "THREADS", ONE_THREAD)
+    options = ["--backend", backend, "--python", framework_python(backend), *QUICK, *threads, "--json"]
+    return lambda *arguments: steptime("run", *arguments, *options, timeout=400)
+
+
 @pytest.fixture(scope="session")
 def jax_python() -> Path:
     return framework_python("jax")
-
-
-@pytest.fixture(scope="session")
-def onnxruntime_python() -> Path:
-    return framework_python("onnxruntime")
-
-
-@pytest.fixture(scope="session")
-def openvino_python() -> Path:
-    return framework_python("openvino")

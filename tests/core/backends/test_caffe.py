@@ -15,7 +15,6 @@ from steptime.core.reference.network import KERNELS
 from tests.conftest import framework_python
 
 real = pytest.mark.real
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
 
 SMALL_NET = """\
 name: "small"
@@ -250,14 +249,6 @@ def test_networks_in_which_rounding_opens_rectifiers_train_as_the_reference_with
         assert found["loss"] < 1e-4, family
         assert found["statistics"] < 1e-3, family
         assert found["weights"] < 2e-3, family
-
-
-@pytest.fixture
-def run(steptime, caffe_python):
-    def call(*arguments):
-        return steptime("run", *arguments, "-B", "caffe", "--python", caffe_python, *QUICK, "--json", timeout=300)
-
-    return call
 
 
 @real

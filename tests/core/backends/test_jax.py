@@ -9,7 +9,6 @@ import pytest
 import steptime as package
 
 pytestmark = pytest.mark.real
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
 STEADY = """
 from steptime.core.backends.base import find
 from steptime.core.models import zoo
@@ -35,21 +34,12 @@ def script(jax_python):
     return run
 
 
-@pytest.fixture
-def run(steptime, jax_python):
-    def call(*arguments):
-        return steptime("run", *arguments, "--backend", "jax", "--python", jax_python, *QUICK, "--json", timeout=300)
-
-    return call
-
-
 def test_the_second_step_is_not_compiled_again(script):
     assert script(STEADY) == 1
 
 
-def test_training_and_inference_give_trustworthy_records(steptime, jax_python):
-    options = ["-B", "jax", "--python", jax_python, *QUICK, "--json", "--full"]
-    done = steptime("run", "mnist_cnn", "--batch", "20", *options, timeout=300)
+def test_training_and_inference_give_trustworthy_records(run):
+    done = run("mnist_cnn", "--batch", "20", "--full")
     assert done.code == 0, done.err
     for record in done.json:
         assert record["status"] == "ok"

@@ -9,8 +9,6 @@ from tests.conftest import framework_python
 
 real = pytest.mark.real
 
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
-
 
 @pytest.fixture(scope="session")
 def mxnet_python():
@@ -19,14 +17,6 @@ def mxnet_python():
 
 def test_it_has_every_operator():
     assert set(TABLE) == set(KERNELS)
-
-
-@pytest.fixture
-def run(steptime, mxnet_python):
-    def call(*arguments):
-        return steptime("run", *arguments, "-B", "mxnet", "--python", mxnet_python, *QUICK, "--json", timeout=300)
-
-    return call
 
 
 @real

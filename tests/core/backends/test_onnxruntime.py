@@ -3,16 +3,6 @@
 import pytest
 
 pytestmark = pytest.mark.real
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
-
-
-@pytest.fixture
-def run(steptime, onnxruntime_python):
-    def call(*arguments):
-        options = ["--backend", "onnxruntime", "--python", onnxruntime_python, *QUICK, "--json"]
-        return steptime("run", *arguments, *options, timeout=300)
-
-    return call
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

@@ -9,20 +9,10 @@ from steptime.core.reference.network import KERNELS
 from steptime.core.schema import Case
 from tests.conftest import framework_python
 
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1"]
-
 
 @pytest.fixture(scope="module")
 def python():
     return framework_python("paddle")
-
-
-@pytest.fixture
-def run(steptime, python):
-    def call(*arguments):
-        return steptime("run", *arguments, "-B", "paddle", "--python", python, *QUICK, "--json", timeout=300)
-
-    return call
 
 
 @pytest.mark.real

@@ -3,15 +3,7 @@
 import pytest
 
 pytestmark = pytest.mark.real
-QUICK = ["--max-seconds", "2", "--no-wait", "--contended-rounds", "0"]
-
-
-@pytest.fixture
-def run(steptime, torch_python):
-    def call(*arguments):
-        return steptime("run", *arguments, "--backend", "pytorch", "--python", torch_python, *QUICK, "--json", timeout=300)
-
-    return call
+THREADS: list[str] = []  # all of this machine
 
 
 def test_training_and_inference_give_trustworthy_records(run):
@@ -54,10 +46,8 @@ def test_optimizers_run(run, optimizer):
     assert (row["status"], row["optimizer"]) == ("ok", optimizer)
 
 
-def test_a_compiled_model_runs_and_its_compilation_is_kept_apart(steptime, torch_python):
-    options = ["-B", "pytorch", "--python", torch_python, "--phase", "inference", "-b", "compile=default", *QUICK]
-    done = steptime("run", "mlp", *options, "--json", "--full", timeout=300)
-    (record,) = done.json
+def test_a_compiled_model_runs_and_its_compilation_is_kept_apart(run):
+    (record,) = run("mlp", "--phase", "inference", "-b", "compile=default", "--full").json
     if record["status"] != "ok":
         pytest.skip(f"torch.compile does not work here: {record['message']}")
     assert record["resources"]["compile_seconds"] > 5 * record["summary"]["p50_seconds"]

@@ -13,21 +13,12 @@ from steptime.core.models.ops import LRN
 from steptime.core.reference.network import KERNELS
 from tests.conftest import framework_python
 
-QUICK = ["--max-seconds", "2", "--no-wait", "--threads", "1", "--contended-rounds", "0"]
 SMALL = ["mlp", "-m", "width=64", "-n", "8"]
 
 
 @pytest.fixture(scope="module")
 def python():
     return framework_python("tinygrad")
-
-
-@pytest.fixture
-def run(steptime, python):
-    def call(*arguments):
-        return steptime("run", *arguments, "-B", "tinygrad", "--python", python, *QUICK, "--json", timeout=400)
-
-    return call
 
 
 @pytest.mark.real
