@@ -63,6 +63,7 @@ def test_a_whole_site_is_read():
         ("login_shell = 1", "s.toml:1: login_shell: ", "takes true or false"),
         ("[backends.pytorch]\nmodules = 'x'", "s.toml:2: backends.pytorch.modules: ", "takes a list: [...]"),
         ("poll_seconds = 0", "s.toml:1: poll_seconds: ", "takes a number of seconds above 0"),
+        ("scheduler = 'pbs'", "s.toml:1: scheduler: ", "known: slurm"),
         ("launcher = 'ssh'", "s.toml:1: launcher: ", "known: mpirun, srun"),
         ("[environment]\n'A B' = 'x'", "s.toml:2: environment.A B: ", "is not a name"),
         ("[directories]\nscratch = 3", "s.toml:2: directories.scratch: ", "takes a text"),

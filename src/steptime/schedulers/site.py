@@ -88,6 +88,7 @@ class Site:
     description: Text = ""
     path: str = ""
     wants: Wants = Wants()
+    scheduler: Literal["slurm"] = "slurm"
     gpu_flag: Literal["gres", "gpus-per-node"] = "gres"
     launcher: Literal["srun", "mpirun"] = "srun"
     launch_single: bool = False

@@ -30,7 +30,7 @@ WANTS: Types = _types(Wants)
 DEVICE: Types = {**WANTS, **_types(DeviceType, "device", "gres", "counts")}
 TABLES = ("defaults", "arrays", "devices", "backends", "directories", "environment")
 TOP_LEVEL: Types = _types(
-    Site, "description", "gpu_flag", "launcher", "launch_single", "login_shell", "cores", "retries", "poll_seconds"
+    Site, "description", "scheduler", "gpu_flag", "launcher", "launch_single", "login_shell", "cores", "retries", "poll_seconds"
 )
 
 
