@@ -266,7 +266,15 @@ def _reader(fields: Iterable[tuple[str, str | None]]) -> Callable[[Any], tuple[A
 
 def _expression(path: str) -> str:
     """A dictionary as a tuple, so that it can be part of a key."""
-    return f"tuple(r.{path}.items())" if path == "source.settings" else f"r.{path}"
+    return f"tuple(r.{path}.items())" if typing.get_origin(_type_at(path)) is dict else f"r.{path}"
+
+
+def _type_at(path: str) -> Any:
+    kind: Any = Record
+    for name in path.split("."):
+        hint = typing.get_type_hints(kind)[name]
+        kind = next((part for part in typing.get_args(hint) if dataclasses.is_dataclass(part)), hint)
+    return kind
 
 
 PRINTED = tuple(column for column in FIGURES if column.printed)
