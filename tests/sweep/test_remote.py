@@ -121,7 +121,7 @@ def test_what_a_full_scheduler_does_not_take_is_submitted_when_jobs_have_ended(t
     world.scheduler.answers = ["accept", FULL, FULL]
     assert [record.status for record in world.run()] == ["ok", "ok"]
     assert len(world.scheduler.jobs) == 2
-    assert world.messages.count("1 cases wait to be submitted: job limit reached") == 1
+    assert world.messages.count("1 case waits to be submitted: job limit reached") == 1
 
 
 def test_a_scheduler_that_is_full_without_a_job_of_ours_refuses(world):

@@ -140,7 +140,8 @@ class RemoteSweep:
                     continue
             except Full as problem:
                 if self._attempts:
-                    self._say_once(f"{self.unsubmitted} cases wait to be submitted: {problem}")
+                    waiting = "1 case waits" if self.unsubmitted == 1 else f"{self.unsubmitted} cases wait"
+                    self._say_once(f"{waiting} to be submitted: {problem}")
                     return
                 self.journal.refuse(submission, str(problem))
             batch = self._batches.pop(0)

@@ -54,6 +54,12 @@ def connected(size: int, timeout: float = 10.0) -> list[Rendezvous]:
     return ranks
 
 
+def hang_up(rendezvous: Rendezvous) -> None:
+    """As when its process ends."""
+    for line in rendezvous._lines.values():
+        line.close()
+
+
 def test_all_hear_what_each_said_in_the_order_of_ranks():
     ranks = connected(3)
     with ThreadPoolExecutor(3) as pool:
@@ -72,7 +78,7 @@ def test_a_rank_that_fails_is_named_with_its_reason():
 
 def test_a_rank_that_is_gone_is_a_crash_and_one_that_is_silent_a_timeout():
     first, second = connected(2)
-    second.close()
+    hang_up(second)
     with pytest.raises(CaseFailed, match="rank 1 ended without a message") as caught:
         first.gather(0)
     assert caught.value.kind == "crash"
@@ -92,7 +98,7 @@ def test_after_a_broken_collective_the_rank_that_broke_it_is_found():
 def test_a_rank_whose_collective_timed_out_too_has_said_so():
     first, second = connected(2)
     second.fail("timeout", "Timed out waiting for send operation")
-    second.close()
+    hang_up(second)
     found = first.failed_rank(5)
     assert (found.kind, str(found)) == ("timeout", "rank 1: Timed out waiting for send operation")
 

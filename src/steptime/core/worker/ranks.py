@@ -166,11 +166,6 @@ class Rendezvous:
             return CaseFailed(Status.OUT_OF_MEMORY, f"rank {number} was killed when the ranks had used up their memory")
         return CaseFailed(Status.CRASH, f"rank {number} ended without a message")
 
-    def close(self) -> None:
-        for line in self._lines.values():
-            line.close()
-        self._lines.clear()
-
 
 def _send(line: socket.socket, value: Any) -> None:
     content = json.dumps(value).encode()
