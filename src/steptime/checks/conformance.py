@@ -15,7 +15,7 @@ import msgspec
 
 from steptime.core.models import zoo
 from steptime.core.models.portable import GRAPH, portable
-from steptime.core.schema import FAILURES, OK, Budget, Case, Job, Record, to_json
+from steptime.core.schema import FAILURES, Budget, Case, Job, Record, Status, to_json
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.summary import summarise
 from steptime.launch.local import EVENTS_VARIABLE
@@ -48,10 +48,10 @@ def _measured(command: Sequence[str], folder: Path, case: Case) -> Iterator[Find
     yield "leaves no half-written file", ", ".join(left)
     if record is None:
         return
-    yield "measures the case", "" if record.status == OK else f"{record.status}: {record.message}"
+    yield "measures the case", "" if record.status == Status.OK else f"{record.status}: {record.message}"
     same = (record.id, record.case, record.sweep) == ("conformance", case, "s")
     yield "returns id, case and sweep unchanged", "" if same else f"id {record.id}, sweep {record.sweep}, case {record.case}"
-    yield "keeps the invariants", broken_invariant(record) if record.status == OK else ""
+    yield "keeps the invariants", broken_invariant(record) if record.status == Status.OK else ""
     yield "computes the summary as the protocol defines it", _summary_differs(record)
 
 
@@ -119,7 +119,7 @@ def _record(folder: Path) -> tuple[Record | None, str]:
 
 def _summary_differs(record: Record) -> str:
     if not record.steps or not record.summary:
-        return "" if record.status != OK else "is missing"
+        return "" if record.status != Status.OK else "is missing"
     wanted = summarise(record.steps.seconds[record.steps.steady_start :], record.case.effective_batch)
     for field in ("n", "mean_seconds", "mean_speed", "uncertainty", "jitter", "p50_seconds", "min_seconds", "max_seconds"):
         ours, theirs = getattr(wanted, field), getattr(record.summary, field)

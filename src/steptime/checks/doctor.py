@@ -10,7 +10,7 @@ from steptime.checks.proofs import Proof, stored_proof
 from steptime.checks.proofs import prove as prove_backend
 from steptime.core.backends.base import find
 from steptime.core.machine.cpus import usable_threads
-from steptime.core.schema import OK, Budget, Case, Job, Phase, Record, Software
+from steptime.core.schema import Budget, Case, Job, Phase, Record, Software, Status
 from steptime.environments.choose import interpreter
 from steptime.environments.health import complaint
 from steptime.environments.install import environment
@@ -29,7 +29,7 @@ def examine(name: str, python: str = "", prove: bool = False) -> dict[str, Any]:
         return _finding(name, False, f"{home} {wrong}", f"steptime setup {flag}{home}")
     chosen = interpreter(name, python)
     record = _try(name, chosen)
-    if record.status == OK and record.summary and record.software:
+    if record.status == Status.OK and record.summary and record.software:
         steps = len(record.steps.seconds) if record.steps else 0
         seen = f"{steps} {record.case.phase} steps of mnist_cnn, {chosen}"
         proof = _proof(name, record.software.framework_version, chosen, prove)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steptime.core.backends.base import find, names
-from steptime.core.schema import OK, Budget, Case, Phase, Record
+from steptime.core.schema import Budget, Case, Phase, Record, Status
 from steptime.environments.install import environment
 from steptime.schedulers.choose import scheduler_of
 from steptime.schedulers.directories_script import RESULT, directories_text, parse_directories
@@ -61,7 +61,7 @@ def trial(site: Site, backend: str, kind: str) -> Case:
 def _finding(site: Site, record: Record) -> Finding:
     case, allocation = record.case, record.allocation
     what = f"{case.backend} on {request_words(request_of(site, case))}"
-    if record.status == OK and allocation and record.software:
+    if record.status == Status.OK and allocation and record.software:
         queue = f", {allocation.queue_seconds:.0f} s in the queue" if allocation.queue_seconds is not None else ""
         ran = f"{record.software.framework} {record.software.framework_version} on {allocation.ran_on}"
         modules = f", modules {' '.join(record.software.modules)}" if record.software.modules else ""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steptime.core.errors import CaseFailed
-from steptime.core.schema import OK, Budget, Case, Status, case_key
+from steptime.core.schema import Budget, Case, Status, case_key
 from steptime.launch.fork_server import ForkServers
 from steptime.store.columns import case_words
 from steptime.store.files import Store
@@ -49,9 +49,9 @@ def _search(store: Store, case: Case, settings: Settings, fork_servers: ForkServ
             store, sweep, replace(settings, contended_rounds=0, retry=""), MessageWatcher(_print_message), fork_servers
         )
         print(f"{case_words(trial)}: {record.status}", file=sys.stderr)
-        if record.status not in (OK, Status.OUT_OF_MEMORY):
+        if record.status not in (Status.OK, Status.OUT_OF_MEMORY):
             raise CaseFailed(record.status, record.message)
-        return record.status == OK
+        return record.status == Status.OK
 
     try:
         return largest_batch(case.batch, fits)

@@ -9,7 +9,7 @@ from steptime.cli.printing import RESULT_HEADER, half_width, print_steps, result
 from steptime.cli.progress import Display, display
 from steptime.cli.run_options import MeasuringOptions
 from steptime.core.errors import SetupError, UsageError
-from steptime.core.schema import OK, Case, Record, Status, Verdict, case_key, to_json
+from steptime.core.schema import Case, Record, Status, Verdict, case_key, to_json
 from steptime.environments.choose import interpreter
 from steptime.schedulers.site import Site
 from steptime.store.columns import full_row, row_of
@@ -40,7 +40,7 @@ def run_and_print(store: Store, sweep: Sweep, site: Site | None, settings: Setti
     counted = _in_order(sweep.cases, [*best_of(records).values(), *_only_cancelled(records)])
     if not options.as_json:
         _print_all(counted, store, sweep)
-    return 0 if all(record.status == OK for record in counted) else 1
+    return 0 if all(record.status == Status.OK for record in counted) else 1
 
 
 def check_interpreters(cases: Sequence[Case], site: Site | None, python: str) -> None:
@@ -111,7 +111,7 @@ def _print_all(records: list[Record], store: Store, sweep: Sweep) -> None:
 def _remarks(records: list[Record]) -> list[str]:
     """Weaknesses of the results, each with its remedy."""
     remarks = []
-    measured = [(record, row_of(record)) for record in records if record.status == OK]
+    measured = [(record, row_of(record)) for record in records if record.status == Status.OK]
     wide = [row["model"] for record, row in measured if half_width(row) > record.case.budget.target]
     if wide:
         longer = 4 * records[0].case.budget.max_seconds

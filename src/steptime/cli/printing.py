@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from steptime.core.schema import OK, Record
+from steptime.core.schema import Record, Status
 from steptime.store.columns import COLUMNS, Column, Row
 
 FIGURE = re.compile(r"[-±]?[\d.,]+(e[+-]?\d+)?%?( ([kMG]?B|s|min|h))?$|\d+(x\d+)+$|\d+/\d+$")
@@ -35,7 +35,7 @@ RESULT_HEADER = tuple(COLUMNS[name].title for name in (*CASE_COLUMNS, *FIGURE_CO
 def result_cells(row: Row) -> list[str]:
     """One line of the table that `run` and `list` print."""
     head = [str(row[name] or "") for name in CASE_COLUMNS]
-    if row["status"] != OK:
+    if row["status"] != Status.OK:
         return [*head, *([""] * len(FIGURE_COLUMNS)), f"{row['status']}: {row['message']}"[:90]]
     return [*head, *(_figure(row, COLUMNS[name]) for name in FIGURE_COLUMNS), row["verdict"]]
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from steptime.cli.printing import half_width, speed
-from steptime.core.schema import OK, Case, Record, Verdict, case_key
+from steptime.core.schema import Case, Record, Status, Verdict, case_key
 from steptime.store.columns import case_words, row_of
 from steptime.sweep.watcher import Watcher, again_words
 
 
 def outcome_words(record: Record) -> str:
     row = row_of(record)
-    if record.status != OK or not record.contention:
+    if record.status != Status.OK or not record.contention:
         return f"{record.status}: {record.message}"
     figures = f"{speed(row['throughput'])} samples/s ± {half_width(row):.1%}"
     verdict = record.contention.verdict

@@ -12,7 +12,7 @@ from steptime.cli.options import json_option, open_store, store_option
 from steptime.cli.printing import duration, speed, table
 from steptime.core.errors import UnknownName
 from steptime.sweep.state import sweeps
-from steptime.sweep.status import Status, statuses
+from steptime.sweep.status import SweepStatus, statuses
 
 HEADER = ("sweep", "plan", "state", "done", "failed", "contended", "waiting", "left", "now")
 EVERY_SECONDS = 1.0
@@ -38,7 +38,7 @@ def command(sweep: str, watch: bool, as_json: bool, store_path: str | None) -> i
         time.sleep(EVERY_SECONDS)
 
 
-def _print(shown: list[Status], as_json: bool) -> None:
+def _print(shown: list[SweepStatus], as_json: bool) -> None:
     if as_json:
         for status in shown:
             print(json.dumps(dataclasses.asdict(status)), flush=True)
@@ -48,14 +48,14 @@ def _print(shown: list[Status], as_json: bool) -> None:
         print("no sweeps yet; `steptime run` starts one")
 
 
-def _cells(s: Status) -> list[str]:
+def _cells(s: SweepStatus) -> list[str]:
     failed = ", ".join(f"{count} {kind}" for kind, count in s.failed.items())
     left = duration(s.left_seconds) if s.state != "finished" and s.left_seconds is not None else ""
     counts = [f"{s.done}/{s.total}", failed, str(s.contended or ""), str(s.waiting or "")]
     return [s.sweep, s.name, s.state, *counts, left, _now(s)]
 
 
-def _now(s: Status) -> str:
+def _now(s: SweepStatus) -> str:
     if s.jobs and (s.state == "running" or "unknown" in s.jobs):
         return "; ".join([f"{s.site}: " + ", ".join(f"{number} {state}" for state, number in s.jobs.items()), *s.notes])
     if not s.running:

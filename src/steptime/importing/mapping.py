@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.core.schema import FAILURES, OK, SETTINGS
+from steptime.core.schema import FAILURES, SETTINGS, Status
 from steptime.importing.source_file import Entry, File, Refused, number, rounding
 from steptime.importing.tables import Table, csv_table, json_lines, json_table
 
@@ -185,8 +185,8 @@ def entry_of(values: Mapping[str, Any], line: int, raw: dict[str, str], printed:
     settings = {name: str(values[name]) for name in SETTINGS if values.get(name, DEFAULT_UNIT) != DEFAULT_UNIT}
     settings |= dict(pair.split("=", 1) for pair in str(values.get(VARIANT, "")).split(",") if "=" in pair)
     labels = {name.removeprefix(LABEL): str(value) for name, value in values.items() if name.startswith(LABEL)}
-    if fields.get("status", OK) not in (OK, *FAILURES):
-        raise Refused(f"unknown status '{fields['status']}'; known: {', '.join((OK, *FAILURES))}", line)
+    if fields.get("status", Status.OK) not in (Status.OK, *FAILURES):
+        raise Refused(f"unknown status '{fields['status']}'; known: {', '.join((Status.OK, *FAILURES))}", line)
     if "batch" not in fields and fields.get("global_batch") and fields.get("devices", 0) == fields.get("nodes", 1) == 1:
         fields["batch"] = fields["global_batch"]
     if fields.get("devices"):

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from steptime.core.schema import (
-    OK,
     Case,
     Failure,
     Phase,
@@ -43,6 +42,7 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
     device, kind = names.device(entry.device)
     framework, version = names.framework(entry.framework)
     summary, printed = _figures(entry, case)
+    failed = entry.status != Status.OK
     source = Source(
         tool=tool,
         file=_text(file.name),
@@ -63,10 +63,10 @@ def record_of(tool: str, file: File, entry: Entry) -> Record:
         started=started(entry.started),
         message=_text(entry.message),
         origin=tool,
-        steps=Steps(entry.steps, 0, "all, as the tool counts", StopReason.STEPS) if entry.steps and entry.status == OK else None,
+        steps=Steps(entry.steps, 0, "all, as the tool counts", StopReason.STEPS) if entry.steps and not failed else None,
         summary=summary,
         software=Software("", "", framework, _text(entry.version) or version, "") if framework else None,
-        failure=Failure(log_tail=_clean(entry.log_tail)[-2000:]) if entry.status != OK else None,
+        failure=Failure(log_tail=_clean(entry.log_tail)[-2000:]) if failed else None,
         first_loss=_finite(entry.first_loss),
         last_loss=_finite(entry.last_loss),
         printed=printed,
@@ -107,7 +107,7 @@ def _case(entry: Entry) -> Case:
 
 def _figures(entry: Entry, case: Case) -> tuple[Summary | None, Printed | None]:
     """Raw steps of a known batch make a summary like our own; everything else is kept as printed."""
-    if entry.status != OK:
+    if entry.status != Status.OK:
         return None, None
     _check_figures(entry)
     if entry.steps and case.effective_batch and not entry.others and entry.peak_bytes is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from steptime.core.schema import OK, Budget, Case, Record, Status, case_key
+from steptime.core.schema import Budget, Case, Record, Status, case_key
 
 START_SECONDS = 5.0
 """start-up of a worker that has no record yet: interpreter, framework, model"""
@@ -45,7 +45,7 @@ class Estimator:
 
     def _learn(self, record: Record) -> None:
         case, key = record.case, case_key(record.case)
-        if record.status == OK and record.steps and record.resources and record.summary:
+        if record.status == Status.OK and record.steps and record.resources and record.summary:
             steps = sum(record.steps.seconds)
             known = _Known(case.batch, record.resources.startup_seconds, record.summary.mean_seconds, steps, case.budget)
             self._same[key] = known

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from steptime.core.schema import FAILURES, OK, PHASES, PRECISIONS, SETTINGS, VERDICTS, Case, Phase, Record
+from steptime.core.schema import FAILURES, PHASES, PRECISIONS, SETTINGS, VERDICTS, Case, Phase, Record, Status
 from steptime.store.devices import Device, device_named
 
 Row = dict[str, Any]
 TEXT, COUNT, BYTES, FIGURE = "VARCHAR", "INTEGER", "BIGINT", "DOUBLE"
 LABELS = "labels"
-STATUSES = (OK, *FAILURES)
+STATUSES = (Status.OK, *FAILURES)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Column:
 
     def _figure(self, record: Any) -> float | None:
         path = f"printed.{self.printed}" if record.printed and self.printed else self.read
-        if record.status != OK or (record.printed and not self.printed):
+        if record.status != Status.OK or (record.printed and not self.printed):
             return None
         assert isinstance(path, str)
         value: float | None = field_at(record, path)
@@ -351,7 +351,7 @@ EXACT = tuple(c.name for c in TABLE if c.sql != FIGURE and c.name != LABELS)
 def row_of(record: Record) -> Row:
     """Flat; what a failed case has no figure for, and what an imported one does not say, is None, never 0."""
     printed = record.printed
-    if printed and record.status == OK:
+    if printed and record.status == Status.OK:
         batch = COLUMNS["effective_batch"].of(record)
         speed, seconds = speed_and_time(printed.mean_speed, printed.mean_seconds, batch)
         record = replace(record, printed=replace(printed, mean_speed=speed, mean_seconds=seconds))

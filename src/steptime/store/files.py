@@ -19,7 +19,7 @@ import msgspec
 
 from steptime.core.atomic import write_bytes, write_text
 from steptime.core.errors import StoreError, UnknownName, UsageError
-from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Record, to_json
+from steptime.core.schema import FAILURES, SCHEMA_VERSION, Record, Status, to_json
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def decode(decoder: msgspec.json.Decoder[Record], content: bytes) -> Record | st
         return f"not a record: {problem}"
     if record.schema > SCHEMA_VERSION:
         return f"written by a newer steptime (schema {record.schema}, this one reads {SCHEMA_VERSION})"
-    if record.status != OK and record.status not in FAILURES:
+    if record.status != Status.OK and record.status not in FAILURES:
         return f"unknown status '{record.status}'"
     return record
 

@@ -16,7 +16,7 @@ from typing import Any, Union
 import msgspec
 import numpy as np
 
-from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Case, Machine, Record, Software
+from steptime.core.schema import FAILURES, SCHEMA_VERSION, Case, Machine, Record, Software, Status
 from steptime.core.schema.enums import Word
 from steptime.store.columns import CONFIGURATION, FIGURES, RUN_TEXTS, Row, speed_and_time
 
@@ -209,13 +209,13 @@ class _Taken:
 def _sound(record: Any) -> bool:
     if record.schema > SCHEMA_VERSION:
         return False
-    return record.status in _FAILURES if record.status != OK else (record.printed or record.summary) is not None
+    return record.status in _FAILURES if record.status != Status.OK else (record.printed or record.summary) is not None
 
 
 def _reason(record: Any) -> str:
     if record.schema > SCHEMA_VERSION:
         return f"written by a newer steptime (schema {record.schema}, this one reads {SCHEMA_VERSION})"
-    if record.status != OK:
+    if record.status != Status.OK:
         return f"unknown status '{record.status}'"
     return "not a record: it is ok, and has no figures"
 
@@ -230,7 +230,7 @@ def _texts(records: Sequence[Any]) -> Block:
 
 def _figures(records: Sequence[Any]) -> Block:
     """NaN for what is missing."""
-    good = np.fromiter((r.status == OK for r in records), bool, len(records))
+    good = np.fromiter((r.status == Status.OK for r in records), bool, len(records))
     printed = np.fromiter((r.printed is not None for r in records), bool, len(records))
     figures = {column.name: _numbers(values) for column, values in zip(FIGURES, zip(*map(FIGURES_OF, records)))}
     if not good.all() or printed.any():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from steptime.core.errors import UnknownName, UsageError
-from steptime.core.schema import OK, Record
+from steptime.core.schema import Record, Status
 from steptime.store.columns import COLUMNS, CONFIGURING, EXACT, LABELS, MEASURES, NAMES, Row, row_of
 from steptime.store.files import Damaged, Store
 from steptime.store.record_search import ENOUGH_ROWS, ask, holds_much, manifest_of, manifest_rows, read_at
@@ -131,7 +131,7 @@ def rows_at_hand(store: Store) -> list[Row]:
 
     source = tables.files([str(store.root / "index" / f"{manifest.rollup}.rollup.parquet")])
     medians = ", ".join(f"{name}_median AS {name}" for name in MEASURES)
-    query = f"SELECT {', '.join(CONFIGURING)}, {medians} FROM {source} WHERE status = '{OK}'"
+    query = f"SELECT {', '.join(CONFIGURING)}, {medians} FROM {source} WHERE status = '{Status.OK}'"
     answer = tables.connect().execute(query)
     names = [about[0] for about in answer.description or ()]
     return [dict(zip(names, values, strict=True)) for values in answer.fetchall()]

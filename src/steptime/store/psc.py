@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 
-from steptime.core.schema import OK, TRUST, Verdict
+from steptime.core.schema import TRUST, Status, Verdict
 from steptime.store.columns import CONFIGURATION, LABELS, Row
 
 COLUMNS: dict[str, Callable[[Row], object]] = {
@@ -54,7 +54,7 @@ def only_contended(rows: Sequence[Row]) -> int:
 def _is_complete(row: Row) -> bool:
     """Measured, with all four figures; what other tools printed may lack some."""
     needed = ("throughput", "batch_time_ms", "uncertainty", "jitter", "data_store")
-    return row["status"] == OK and all(row[column] is not None for column in needed)
+    return row["status"] == Status.OK and all(row[column] is not None for column in needed)
 
 
 def _trust(row: Row) -> int:

@@ -13,7 +13,7 @@ import msgspec
 from steptime.core.backends.base import find
 from steptime.core.errors import StoreError
 from steptime.core.machine.describe import describe
-from steptime.core.schema import OK, Case, Failure, FailureCause, Job, Record, Status, case_key, timestamp
+from steptime.core.schema import Case, Failure, FailureCause, Job, Record, Status, case_key, timestamp
 from steptime.core.stats.invariants import PEAK_MARGIN, broken_invariant
 from steptime.environments.choose import interpreter
 from steptime.launch.fork_server import ForkServers
@@ -227,6 +227,6 @@ def _with_limit(record: Record, peak_flops: float | None) -> Record:
     """With the limit measured anew: more likely something else ran when it was measured than that a step beat it."""
     assert record.cost and record.cost.achieved_flops and peak_flops
     cost = replace(record.cost, peak_flops=peak_flops, limit_share=record.cost.achieved_flops / peak_flops)
-    record = replace(record, cost=cost, status=OK, message="")
+    record = replace(record, cost=cost, status=Status.OK, message="")
     broken = broken_invariant(record)
     return replace(record, status=Status.WRONG_RESULT, message=broken) if broken else record

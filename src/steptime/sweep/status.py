@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.core.schema import OK, Record, case_key
+from steptime.core.schema import Record, Status, case_key
 from steptime.store.files import Store
 from steptime.store.record_search import records_of_sweeps
 from steptime.sweep import live, remote_status
@@ -15,7 +15,7 @@ from steptime.sweep.verdicts import best_of, contended
 
 
 @dataclass(frozen=True)
-class Status:
+class SweepStatus:
     sweep: str
     name: str
     total: int
@@ -34,14 +34,14 @@ class Status:
     """why they wait"""
 
 
-def statuses(store: Store, name: str = "") -> list[Status]:
+def statuses(store: Store, name: str = "") -> list[SweepStatus]:
     """Oldest first; of sweeps with that name, or with that in their id."""
     chosen = [sweep for sweep in sweeps(store) if name in sweep.id or name == sweep.name]
     records = records_of_sweeps(store, [sweep.id for sweep in chosen])
     return [status_of(store, sweep, records[sweep.id]) for sweep in chosen]
 
 
-def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
+def status_of(store: Store, sweep: Sweep, records: list[Record]) -> SweepStatus:
     folder = folder_of(store, sweep)
     best = best_of(records)
     mine = [best[key] for key in map(case_key, sweep.cases) if key in best]
@@ -51,12 +51,12 @@ def status_of(store: Store, sweep: Sweep, records: list[Record]) -> Status:
     awaited = sweep.site and (waiting or is_running)
     jobs = remote_status.jobs_of(store, sweep, {record.id for record in records}) if awaited else None
     busy = int(bool(now and now.case)) + (jobs.states.get("running", 0) if jobs else 0)
-    return Status(
+    return SweepStatus(
         sweep=sweep.id,
         name=sweep.name,
         total=len(sweep.cases),
-        done=sum(r.status == OK for r in mine),
-        failed=dict(Counter(r.status for r in mine if r.status != OK)),
+        done=sum(r.status == Status.OK for r in mine),
+        failed=dict(Counter(r.status for r in mine if r.status != Status.OK)),
         contended=sum(map(contended, mine)),
         running=_running(now) if now and now.case else None,
         waiting=max(0, len(waiting) - busy),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from steptime.core.schema import OK, TRUST, Case, Record, Status, Verdict, case_key
+from steptime.core.schema import TRUST, Case, Record, Status, Verdict, case_key
 
 RETRIES = ("", "failed", "contended", "all")
 
@@ -13,7 +13,7 @@ RETRIES = ("", "failed", "contended", "all")
 def better(record: Record) -> tuple[int, int]:
     """A sort key for the records of one case: measured before failed, the quieter machine first."""
     trust = TRUST.get(record.contention.verdict, 4) if record.contention else 4
-    return (0 if record.status == OK else 1), trust
+    return (0 if record.status == Status.OK else 1), trust
 
 
 def best_of(records: Iterable[Record]) -> dict[str, Record]:
@@ -27,13 +27,13 @@ def best_of(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def contended(record: Record) -> bool:
-    return record.status == OK and record.contention is not None and record.contention.verdict == Verdict.CONTENDED
+    return record.status == Status.OK and record.contention is not None and record.contention.verdict == Verdict.CONTENDED
 
 
 def runs_again(record: Record, retry: str) -> bool:
     """Whether to run a case with this record again."""
     if retry == "failed":
-        return record.status != OK
+        return record.status != Status.OK
     return retry == "all" or (retry == "contended" and contended(record))
 
 

@@ -22,7 +22,6 @@ from steptime.core.schema.case import (
 from steptime.core.schema.encoding import from_json, timestamp, to_json
 from steptime.core.schema.enums import (
     FAILURES,
-    OK,
     PHASES,
     PRECISIONS,
     TRUST,
@@ -54,7 +53,6 @@ from steptime.core.schema.record import (
 
 __all__ = [
     "FAILURES",
-    "OK",
     "OPTIMIZERS",
     "PHASES",
     "PRECISIONS",

@@ -87,7 +87,6 @@ class JobKind(Word):
     PARITY = "parity"
 
 
-OK = Status.OK
 FAILURES = tuple(status for status in Status if status is not Status.OK)
 VERDICTS = tuple(Verdict)
 TRUST = {Verdict.CLEAN: 0, Verdict.NOISY: 1, Verdict.UNKNOWN: 2, Verdict.CONTENDED: 3}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from steptime.core.schema import OK, Case, Printed, Record
+from steptime.core.schema import Case, Printed, Record, Status
 
 PEAK_MARGIN = 1.05
 PRINTED_MARGIN = 0.05
@@ -38,7 +38,7 @@ def broken_invariant(record: Record) -> str:
 
 def _broken_import(record: Record) -> str:
     """Of what another tool wrote. A failure has no figures; whoever has some must have a speed, a time or a named other."""
-    if record.status != OK:
+    if record.status != Status.OK:
         return ""
     printed, summary = record.printed, record.summary
     if summary:

@@ -11,7 +11,7 @@ from steptime.core.backends.base import Program
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge
 from steptime.core.models.graph import Graph
-from steptime.core.schema import OK, Phase, Record, Status
+from steptime.core.schema import Phase, Record, Status
 from steptime.core.worker.loop import Run
 from steptime.core.worker.ranks import Rendezvous
 
@@ -39,9 +39,9 @@ def agreed_record(
         contention = judge(begin, together, end_steps - begin_steps, record.case.threads * len(here))
         record = replace(record, contention=contention)
     for number, report in enumerate(reports):
-        if report["status"] != OK and record.status == OK:
+        if report["status"] != Status.OK and record.status == Status.OK:
             record = replace(record, status=Status(report["status"]), message=f"rank {number}: {report['message']}")
-    if len({report["digest"] for report in reports}) > 1 and record.status == OK:
+    if len({report["digest"] for report in reports}) > 1 and record.status == Status.OK:
         record = replace(record, status=Status.WRONG_RESULT, message="the ranks no longer have the same parameters")
     return record
 

@@ -21,7 +21,7 @@ from steptime.core.machine.memory import peak_rss_bytes
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
 from steptime.core.models.weights import batch_of, initial_weights
-from steptime.core.schema import OK, Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict, timestamp
+from steptime.core.schema import Case, Contention, Cost, Job, Record, Resources, Software, Status, Steps, Verdict, timestamp
 from steptime.core.stats.invariants import broken_invariant
 from steptime.core.stats.summary import RULE, steady_start, summarise
 from steptime.core.worker.events import Events
@@ -108,7 +108,7 @@ def _record(
     assert run.stopped_by
     record = Record(
         id=job.id,
-        status=OK,
+        status=Status.OK,
         case=job.case,
         started=timestamp(started),
         sweep=job.sweep,

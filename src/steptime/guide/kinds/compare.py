@@ -10,7 +10,7 @@ from typing import Any
 from steptime.analysis import comparison
 from steptime.analysis.comparison import MARGIN, Estimate
 from steptime.core.errors import UsageError
-from steptime.core.schema import OK
+from steptime.core.schema import Status
 from steptime.guide.charts.chart_template import frame, reference
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import VERDICT_COLOURS
@@ -162,7 +162,7 @@ def _filled(snapshot: Snapshot, view: View, name: str, where: str, select: Selec
     for row in snapshot.ask(query, select.parameters):
         run = dict(zip((*names, "value", "low", "high"), row, strict=True))
         group.statuses[run["status"]] += 1
-        if run["status"] == OK and run["value"]:
+        if run["status"] == Status.OK and run["value"]:
             group.rows.append(run)
         else:
             group.failed.append(run)
@@ -187,7 +187,7 @@ def _side(group: Group) -> Side:
     ids = tuple(row["id"] for row in group.rows or group.failed)[:MOST_IDS]
     if not group.rows:
         status = max(group.statuses, key=lambda s: group.statuses[s], default=NOT_RUN)
-        return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == OK else status)
+        return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == Status.OK else status)
     interval = comparison.interval(_estimate(group.rows))
     one = group.configurations == 1
     return Side(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steptime.core.schema import OK
+from steptime.core.schema import Status
 from steptime.guide.charts.chart_template import frame
 from steptime.guide.charts.spec_template import Spec, slot
 from steptime.guide.charts.theme import status_colour, status_label
@@ -81,7 +81,7 @@ def _name(row: tuple[str, ...]) -> str:
 
 
 def _cell(x: str, row: tuple[str, ...], endings: dict[str, int]) -> Cell:
-    status = OK if endings.get(OK) else main_status(endings, 0) if endings else NOT_RUN
+    status = Status.OK if endings.get(Status.OK) else main_status(endings, 0) if endings else NOT_RUN
     return Cell(x, _name(row), status, sum(endings.values()), endings)
 
 

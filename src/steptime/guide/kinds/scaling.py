@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from steptime.core.schema import OK
+from steptime.core.schema import Status
 from steptime.guide.charts.chart_template import CROSS, DOT, LINE, WHISKER, frame, legend_columns, reference, series_colour
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import SHAPES, status_label
@@ -91,7 +91,7 @@ class Line:
         endings[status] = endings.get(status, 0) + n
         if shown:
             self.shown.add(devices)
-        if status == OK and value is not None and (devices not in self.points or value > self.points[devices][0]):
+        if status == Status.OK and value is not None and (devices not in self.points or value > self.points[devices][0]):
             self.points[devices] = (value, low, high, int(counted))
 
 

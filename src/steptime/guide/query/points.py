@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from steptime.core.errors import UnknownName
-from steptime.core.schema import FAILURES, OK
+from steptime.core.schema import FAILURES, Status
 from steptime.core.stats.interval import quantile
 from steptime.guide.query import measure_sql
 from steptime.guide.query.filter_sql import Select, intersection, matches
@@ -106,7 +106,7 @@ def _gather(snapshot: Snapshot, view: View, place: int, name: str, filters: Filt
     for row in snapshot.ask(_points_sql(select, figure, keys, words, counted, source, good), select.parameters):
         key = _key(view, place, name, row[: len(shown)], filters, gathered)
         ok, configurations, runs, value, low, high, spread, *rest = row[len(shown) :]
-        gathered.endings[key][OK] = int(ok)
+        gathered.endings[key][Status.OK] = int(ok)
         kinds = dict(zip(counted, rest[len(words) :], strict=True))
         seen = dict(zip(words, rest, strict=False))
         kinds.update({d: bits[d].values(seen) for d in mixing if d in bits})
@@ -206,7 +206,7 @@ def _point(key: Key, gathered: Gathered, view: View) -> Point:
 def main_status(endings: dict[str, int], contended: int) -> str:
     """Why a point has no figure: its most frequent failure."""
     failures = [status for status in FAILURES if endings.get(status)]
-    if endings.get(OK):
+    if endings.get(Status.OK):
         return "no figure"
     if failures:
         return max(failures, key=lambda status: endings[status])

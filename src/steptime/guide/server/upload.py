@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from steptime.core.errors import SteptimeError, StoreError
-from steptime.core.schema import FAILURES, OK, SCHEMA_VERSION, Record
+from steptime.core.schema import FAILURES, SCHEMA_VERSION, Record, Status
 from steptime.core.stats.invariants import broken_invariant
 from steptime.guide.engine import Guide
 from steptime.guide.query.logs import LOG_BYTES, keep_log
@@ -110,7 +110,7 @@ def fault_of(record: Record) -> str:
         return "an id has letters, digits, '.', '_' and '-', at most 128"
     if record.schema > SCHEMA_VERSION:
         return f"written by a newer steptime (schema {record.schema}, this one reads {SCHEMA_VERSION})"
-    if record.status != OK and record.status not in FAILURES:
+    if record.status != Status.OK and record.status not in FAILURES:
         return f"unknown status '{record.status[:40]}'"
     if not TIMESTAMP.fullmatch(record.started):
         return "its start is not a time in UTC, as ISO 8601"
@@ -121,7 +121,7 @@ def fault_of(record: Record) -> str:
     sizes = [printed and printed.peak_bytes, used and used.peak_bytes]
     if not all(0 <= (n or 0) < 1 << 31 for n in counts) or not all(0 <= (n or 0) < 1 << 53 for n in sizes):
         return "one of its counts is negative or impossibly large"
-    if record.status != OK:
+    if record.status != Status.OK:
         return ""
     try:
         return broken_invariant(record)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from steptime.core.errors import SteptimeError
-from steptime.core.schema import OK
+from steptime.core.schema import Status
 from steptime.guide.charts import steps
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.run import without_steps
@@ -66,7 +66,7 @@ def report(guide: Guide, title: str, filters: Filters = (), details: int = 0) ->
     """The whole file, and how many runs are in it."""
     columns = _chosen(guide.columns(), filters)
     newest = sorted(zip(columns["started"], columns["id"], columns["status"], strict=True), key=str, reverse=True)
-    failed = [name for _, name, status in newest if status != OK][:details]
+    failed = [name for _, name, status in newest if status != Status.OK][:details]
     whole = dict.fromkeys([*(name for _, name, _ in newest[:details]), *failed])
     content = {
         "title": title,
@@ -129,7 +129,7 @@ def _details(guide: Guide, names: Sequence[str]) -> list[dict[str, Any]]:
             fields["machine"] = {**fields["machine"], "cpu_flags": []}
         command = repeat_command(record) if record.origin == "steptime" else ""
         charts = {"steps": steps.steps_values(record, MOST_STEPS), "histogram": steps.histogram_values(record)}
-        log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:left] if record.status != OK else ""
+        log = log_of(guide.store, record)[0][-LOG_CHARACTERS:][:left] if record.status != Status.OK else ""
         left -= len(log)
         details.append({"record": fields, "command": command, "charts": charts if record.steps else None, "log": log})
     return details
