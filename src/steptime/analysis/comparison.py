@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
 
+from steptime.core.schema import Change
 from steptime.core.stats.interval import LEVEL, quantile
 
 MARGIN = 0.02
@@ -79,10 +80,10 @@ def interval(estimate: Estimate) -> Ratio:
     return Ratio(math.exp(estimate.centre), math.exp(estimate.centre - half), math.exp(estimate.centre + half))
 
 
-def verdict(ratio: Ratio, margin: float = MARGIN) -> str:
-    """more | less | same | undecided: same when the whole interval is within the margin, more or less when 1 is outside it."""
+def verdict(ratio: Ratio, margin: float = MARGIN) -> Change:
+    """Same when the whole interval is within the margin, more or less when 1 is outside it."""
     if ratio.low is None or ratio.high is None:
-        return "undecided"
+        return Change.UNDECIDED
     if ratio.low >= 1 - margin and ratio.high <= 1 + margin:
-        return "same"
-    return "more" if ratio.low > 1 else "less" if ratio.high < 1 else "undecided"
+        return Change.SAME
+    return Change.MORE if ratio.low > 1 else Change.LESS if ratio.high < 1 else Change.UNDECIDED

@@ -10,8 +10,7 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 from steptime.core.errors import UnknownName, UsageError
-
-VERDICTS = ("faster", "slower", "same", "undecided", "no figure")
+from steptime.core.schema import ComparisonVerdict
 
 
 @click.command("compare")
@@ -43,8 +42,8 @@ def command(
 
     failing = [verdict for verdict in (part.strip() for part in fail_on.split(",")) if verdict]
     for verdict in failing:
-        if verdict not in VERDICTS:
-            raise UnknownName("verdict", verdict, VERDICTS)
+        if verdict not in list(ComparisonVerdict):
+            raise UnknownName("verdict", verdict, list(ComparisonVerdict))
     if output:
         suffix_of(output)
     store = open_store(store_path)

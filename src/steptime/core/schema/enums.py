@@ -1,4 +1,4 @@
-"""The closed sets of words in cases and records. A member is its text: in JSON, SQL, f-strings, comparisons and as a key."""
+"""The closed sets of words in cases, records and comparisons. A member is its text: in JSON, SQL, f-strings and as a key."""
 
 from __future__ import annotations
 
@@ -85,6 +85,25 @@ class JobKind(Word):
     MEASURE = "measure"
     PROBE = "probe"
     PARITY = "parity"
+
+
+class Change(Word):
+    """What the interval of a ratio says of a figure against another."""
+
+    MORE = "more"
+    LESS = "less"
+    SAME = "same"
+    UNDECIDED = "undecided"
+
+
+class ComparisonVerdict(Word):
+    """What a change means for the user: of some measures more is faster, of others less."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    SAME = "same"
+    UNDECIDED = "undecided"
+    NO_FIGURE = "no figure"
 
 
 FAILURES = tuple(status for status in Status if status is not Status.OK)

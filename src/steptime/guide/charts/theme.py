@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.core.errors import UnknownName
+from steptime.core.schema import ComparisonVerdict
 from steptime.guide.charts.spec_template import Spec
 from steptime.guide.view.dimensions import Measure
 
@@ -111,4 +112,10 @@ def status_colour(status: str) -> str:
     return STATUS_COLOURS.get(status, OTHER_FAILURE)
 
 
-VERDICT_COLOURS = {"faster": "#009e73", "slower": "#d55e00", "same": "#56b4e9", "undecided": "#9aa4b2", "no figure": "#9aa4b2"}
+VERDICT_COLOURS = {
+    ComparisonVerdict.FASTER: "#009e73",
+    ComparisonVerdict.SLOWER: "#d55e00",
+    ComparisonVerdict.SAME: "#56b4e9",
+    ComparisonVerdict.UNDECIDED: "#9aa4b2",
+    ComparisonVerdict.NO_FIGURE: "#9aa4b2",
+}

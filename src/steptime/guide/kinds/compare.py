@@ -10,7 +10,7 @@ from typing import Any
 from steptime.analysis import comparison
 from steptime.analysis.comparison import MARGIN, Estimate
 from steptime.core.errors import UsageError
-from steptime.core.schema import Status
+from steptime.core.schema import Change, ComparisonVerdict, Status
 from steptime.guide.charts.chart_template import frame, reference
 from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import VERDICT_COLOURS
@@ -54,11 +54,11 @@ TEXTS = {
     ),
     "configurations": Text("{n} configurations that both have; {basis}"),
 }
-WORDS = {
-    ("more", "higher"): "faster",
-    ("less", "higher"): "slower",
-    ("more", "lower"): "slower",
-    ("less", "lower"): "faster",
+VERDICTS = {
+    (Change.MORE, "higher"): ComparisonVerdict.FASTER,
+    (Change.LESS, "higher"): ComparisonVerdict.SLOWER,
+    (Change.MORE, "lower"): ComparisonVerdict.SLOWER,
+    (Change.LESS, "lower"): ComparisonVerdict.FASTER,
 }
 
 
@@ -85,8 +85,7 @@ class Difference:
     ratio: float | None
     low: float | None
     high: float | None
-    verdict: str
-    """faster | slower | same | undecided | no figure"""
+    verdict: ComparisonVerdict
     words: str
     basis: str
     """what the interval rests on"""
@@ -205,10 +204,10 @@ def _difference(first: Group, other: Group, of: Measure, margin: float) -> Diffe
     pairs = list(_pairs(first, other))
     if not pairs:
         words = TEXTS["nothing_shared" if first.rows and other.rows else "no_figure"](name=other.name)
-        return Difference(other.name, None, None, None, "no figure", words, "")
+        return Difference(other.name, None, None, None, ComparisonVerdict.NO_FIGURE, words, "")
     ratio = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
-    verdict = comparison.verdict(ratio, margin)
-    verdict = WORDS.get((verdict, of.better), verdict)
+    change = comparison.verdict(ratio, margin)
+    verdict = VERDICTS.get((change, of.better)) or ComparisonVerdict(change)
     return Difference(
         other.name, ratio.value, ratio.low, ratio.high, verdict, _words(other, first, ratio, verdict, of), _basis(pairs)
     )
@@ -240,7 +239,7 @@ def _by(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[tuple[Any,
     return groups
 
 
-def _words(other: Group, first: Group, ratio: comparison.Ratio, verdict: str, of: Measure) -> str:
+def _words(other: Group, first: Group, ratio: comparison.Ratio, verdict: ComparisonVerdict, of: Measure) -> str:
     change = 100 * (ratio.value - 1)
     text = "times" if ratio.value >= 2 else "more" if change >= 0 else "less"
     figure = f"{ratio.value:.3g}" if text == "times" else f"{abs(change):.2g}"

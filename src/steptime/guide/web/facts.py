@@ -60,7 +60,7 @@ def facts() -> dict[str, Any]:
         "aggregations": view.AGGREGATIONS,
         "failures": FAILURES,
         "kinds": {name: _kind(kind(name)) for name in names()},
-        "verdicts": {f"{change} {better}": word for (change, better), word in compare.WORDS.items()},
+        "verdicts": {f"{change} {better}": word for (change, better), word in compare.VERDICTS.items()},
         "plurals": warnings.PLURALS,
         "notation": {code: asdict(text) for code, text in notation.TEXTS.items()},
         "warnings": {code: asdict(text) for code, text in warning_codes.TEXTS.items()},
