@@ -61,6 +61,8 @@ class Column:
     """whether single runs have a confidence interval of it"""
     heading: str = ""
     """what a narrow table calls it, where that is not the label"""
+    implied: bool = False
+    """whether other dimensions say the same: it is offered as a filter only on request"""
     section: str = ""
     """configuration | software | hardware, of a column of the configuration: what it describes"""
 
@@ -271,11 +273,11 @@ TABLE = (
     _software_column("framework", "framework", _framework),
     _software_column("framework_version", "framework version", _framework_version),
     _what("backend", "backend", "case.backend"),
-    _software_column("software", "software", _software),
+    _software_column("software", "software", _software, implied=True),
     _software_column("runtime", "runtime", _runtime, depends=("source.runtime",)),
     _what("precision", "precision", "case.precision", blank=False, order=PRECISIONS),
-    _what("data", "data", _data, blank=False, order=("synthetic", "real")),
-    _what("data_store", "data store", "case.data_store", blank=False),
+    _what("data", "data", _data, blank=False, order=("synthetic", "real"), implied=True),
+    _what("data_store", "data store", "case.data_store", blank=False, implied=True),
     _hardware_column("server", "server", _server, depends=("source.server",)),
     _hardware_column("device", "device", _about_device("name"), depends=_DEVICE),
     _hardware_column("device_type", "device type", _device_type, depends=("allocation.ran_on",), order=("cpu", "gpu")),
@@ -283,10 +285,10 @@ TABLE = (
     _what("nodes", "nodes", "case.nodes", sql=COUNT, blank=False),
     _hardware_column("interconnect", "interconnect", _interconnect, depends=("source.interconnect",)),
     _what("replicas", "number of devices", "case.replicas", sql=COUNT, blank=False, heading="devices"),
-    _what("replica_batch", "replica batch size", "case.batch", sql=COUNT, blank=False, heading="batch"),
+    _what("replica_batch", "replica batch size", "case.batch", sql=COUNT, blank=False, heading="batch", implied=True),
     _what(
         "effective_batch", "effective batch size", _effective_batch,
-        sql=COUNT, blank=False, depends=("printed.effective_batch",), heading="batch",
+        sql=COUNT, blank=False, depends=("printed.effective_batch",), heading="batch", implied=True,
     ),
     _what("threads", "threads", "case.threads", sql=COUNT, blank=False),
     _what("optimizer", "optimizer", _optimizer),

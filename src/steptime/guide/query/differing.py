@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.core.schema import Record
-from steptime.store.columns import CONFIGURING
+from steptime.store.columns import COLUMNS, CONFIGURING
 
 SECTIONS = (("configuration", "case"), ("software", "software"), ("hardware", "machine"))
-GROUP_SECTIONS = {
-    **dict.fromkeys(("server", "device", "device_type", "interconnect"), "hardware"),
-    **dict.fromkeys(("software", "framework", "framework_version", "runtime"), "software"),
-}
-"""of dimensions; all others are configuration"""
 NOISE = {"software.interpreter", "case.labels", "case.repeat", "machine.id"}
 """paths and counters, which differ between any two runs"""
 MOST_SHOWN = 3
@@ -55,7 +50,7 @@ def between_groups(groups: Sequence[Sequence[dict[str, Any]]]) -> list[Differing
     for name in CONFIGURING:
         values = [sorted({_text(row[name]) for row in group}) for group in groups]
         if any(v != values[0] for v in values):
-            differing.append(Differing(GROUP_SECTIONS.get(name, "configuration"), name, tuple(_few(v) for v in values)))
+            differing.append(Differing(COLUMNS[name].section, name, tuple(_few(v) for v in values)))
     return differing
 
 

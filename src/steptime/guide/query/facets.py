@@ -9,11 +9,12 @@ from steptime.guide.query.filter_sql import RUN_COLUMNS, Select, matches
 from steptime.guide.query.results import Facet, FacetValue
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, dimension, in_order
 from steptime.guide.view.view import View
+from steptime.store.columns import TABLE
 from steptime.store.snapshot import Snapshot
 
 MOST_VALUES = 200
 MOST_LABELS = 20
-IMPLIED = ("data", "data_store", "replica_batch", "effective_batch", "software", *RUN_COLUMNS)
+IMPLIED = (*(column.name for column in TABLE if column.implied), *RUN_COLUMNS)
 """offered only on request or where they are filtered: others say the same, or single runs must be counted"""
 
 UNFOLDED = ("phase", "model", "framework", "precision", "device")

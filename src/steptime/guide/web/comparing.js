@@ -164,7 +164,7 @@ function betweenGroups(groups) {
       const texts = (rows.length ? rows.map((r) => r.row) : all).map((row) => valueOf(row, name) || "-");
       return [...new Set(texts)].sort();
     });
-    const section = /** @type {Record<string, string>} */ (FACTS.sections)[name] ?? "configuration";
+    const section = /** @type {Record<string, string>} */ (FACTS.sections)[name];
     const same = values.every((v) => JSON.stringify(v) === JSON.stringify(values[0]));
     return same ? [] : [{ section, name, values: values.map(few) }];
   });

@@ -9,7 +9,7 @@ from steptime.analysis.comparison import MARGIN
 from steptime.core.schema import FAILURES
 from steptime.guide.kinds import compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
-from steptime.guide.query import differing, facets, filter_sql, measure_sql, points, warning_codes, warnings
+from steptime.guide.query import facets, filter_sql, measure_sql, points, warning_codes, warnings
 from steptime.guide.view import notation, view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
@@ -52,7 +52,7 @@ def facts() -> dict[str, Any]:
         "telling": compare.TELLING,
         "unfolded": facets.UNFOLDED,
         "scaled": scaling.SCALED,
-        "sections": differing.GROUP_SECTIONS,
+        "sections": {name: COLUMNS[name].section for name in CONFIGURING},
         "label_prefix": LABEL_PREFIX,
         "price_label": PRICE_LABEL,
         "view": asdict(view.View()),
