@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Optional
 
 from steptime.core.atomic import write_text
-from steptime.core.schema import Allocation, Failure, Job, Record, Status, from_json, to_json
+from steptime.core.schema import Allocation, Failure, Job, Record, Status, from_json, timestamp, to_json
 
 LAUNCH_FAILED = "launch_failed"
 """a file in the job's folder: why its script did not start the worker"""
@@ -54,8 +54,8 @@ def _not_launched(job: Job, folder: Path) -> Optional[Record]:
         return None
     from steptime.core.machine.describe import describe
 
-    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-    return Record(job.id, Status.LAUNCH_FAILED, job.case, now, problem, job.sweep, machine=describe(), failure=Failure())
+    failed = Status.LAUNCH_FAILED
+    return Record(job.id, failed, job.case, timestamp(), problem, job.sweep, machine=describe(), failure=Failure())
 
 
 def record_id(job: Job, batch_job: str) -> str:
