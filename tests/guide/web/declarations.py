@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from steptime.core.schema.enums import Word
 from steptime.guide.kinds.base import names
 from steptime.guide.query import differing, results, warning_codes
 from steptime.guide.view.dimensions import Dimension, Measure
@@ -40,6 +41,8 @@ def script_type(hint: Any) -> str:
         return f"({inner[0]})[]" if origin is not tuple or ... in arguments else f"[{', '.join(inner)}]"
     if origin is dict:
         return f"Record<{', '.join(inner)}>"
+    if isinstance(origin, type) and issubclass(origin, Word):
+        return "string"
     return origin.__name__ if is_dataclass(origin) else SCALARS.get(origin, "any")
 
 
