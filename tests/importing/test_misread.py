@@ -249,6 +249,49 @@ def test_deepbench_times_the_libraries_of_a_vendor(files, samples):
     assert {(r["framework"], r["framework_version"]) for r in rows(path)} == {("cuda", "8.0.88")}
 
 
+@pytest.mark.parametrize(
+    ("remarks", "precisions"),
+    [
+        ([["Precision", "Float"]], {"gemm": "fp32", "conv2d": "fp32", "lstm": "fp32"}),
+        (
+            [["Precision", "GEMM, Conv: Int8 multiplication, 32 bit accumulation"], ["", "Sparse Ops, RNN: single precision"]],
+            {"gemm": "int8", "conv2d": "int8", "lstm": "fp32"},
+        ),
+        (
+            [["Precision", "Int8 inputs 32 bit math", "Convolution results are still in float, since int8 isn't supported"]],
+            {"gemm": "int8", "conv2d": "fp32", "lstm": "int8"},
+        ),
+    ],
+)
+def test_the_precision_of_a_deepbench_section_is_what_the_sheet_says_of_it(samples, remarks, precisions):
+    convolution = [["Convolution", "", "W", "H", "C", "N", "Forward (msec)"], ["", "", 28, 28, 512, 16, 0.2]]
+    path = samples / "DeepBench_inference.xlsx"
+    table = [*remarks, *sample.DEEPBENCH_ROWS[1:], [], *convolution]
+    path.write_bytes(sample.workbook(table, sample.DEEPBENCH_SPECS, sheet="Kernels"))
+    assert {r["model"].partition("(")[0]: r["precision"] for r in rows(path)} == precisions
+
+
+@pytest.mark.parametrize(
+    ("column", "places"), [("# chips / accelerator cards", (8, 1)), ("# nodes (1 process per node)", (1, 8))]
+)
+def test_a_deepbench_all_reduce_is_over_cards_or_nodes(samples, column, places):
+    reduction = [["All-Reduce", "", "Size # floats", column, "Mean All Reduce Time (msec)"], ["", "", 100000, 8, 0.5]]
+    path = samples / "DeepBench_train.xlsx"
+    path.write_bytes(sample.workbook([*sample.DEEPBENCH_ROWS, [], *reduction], sample.DEEPBENCH_SPECS))
+    (row,) = [r for r in rows(path) if r["model"].startswith("all_reduce")]
+    assert (row["model"], row["devices_per_node"], row["nodes"]) == ("all_reduce(size_floats=100000)", *places)
+
+
+def test_an_implementation_of_theano_may_have_arguments(files):
+    times = "".join(
+        f"pylearn2.sandbox.cuda_convnet(partial_sum=None)    ==> {name} ==> {ms}\n"
+        for name, ms in (("fprop        ", 38), ("bprop inputs ", 53), ("bprop weights", 339))
+    )
+    found = rows(files("theano.log", sample.CONVNET_THEANO + times))
+    own = [r for r in found if r["variant"] == "kernels=pylearn2.sandbox.cuda_convnet(partial_sum=None)"]
+    assert [(r["phase"], r["batch_time_ms"]) for r in own] == [("inference", 38.0), ("training", pytest.approx(430.0))]
+
+
 def test_the_server_in_a_pytorch_gpu_benchmark_name_is_kept(files):
     name = "results_dgx-a100_A100-SXM4-40GB_1_gpus__half_model_train_benchmark.csv"
     assert {(r["server"], r["device"]) for r in rows(files(name, sample.PYTORCH_GPU))} == {("dgx-a100", "A100-SXM4-40GB")}

@@ -3,7 +3,8 @@
 
 Figures were read in the files themselves, with an editor; means of short lists were added up by hand, those of longer ones
 (pytorch-gpu-benchmark, cnn-benchmarks, Keras) by a few lines of Python that know nothing of the importer. Beyond the files
-that were chosen for what is special in them, sixty were drawn at random.
+that were chosen for what is special in them, sixty were drawn at random. Of formats that hold many results in few files, every
+file is here, and lines of them were drawn at random over all formats, the traces included.
 """
 
 import os
@@ -91,7 +92,7 @@ READ_BY_EYE = [
     (f"{DEEP}train_DeepBench_NV_P100.xlsx", "training", "gemm(a_transpose=N,b_transpose=N,k=1760,m=1760,n=16)", None, 0.055, None, 1, "fp32"),
     (f"{DEEP}train_DeepBench_AMD_MI25.xlsx", "training", "gemm(a_transpose=N,b_transpose=N,k=1760,m=1760,n=16)", None, 0.059, None, 1, "fp32"),
     (f"{DEEP}train_DeepBench_IA_KNL7250.xlsx", "training", "gemm(a_transpose=N,b_transpose=N,k=1760,m=1760,n=7000)", None, 10.0117, None, 1, "fp32"),
-    (f"{DEEP}inference_DeepBench_NV_T4.xlsx", "inference", "gemm(a_transpose=N,b_transpose=N,k=2048,m=5124,n=700)", None, 0.999, None, 1, "mixed"),
+    (f"{DEEP}inference_DeepBench_NV_T4.xlsx", "inference", "gemm(a_transpose=N,b_transpose=N,k=2048,m=5124,n=700)", None, 0.999, None, 1, "int8"),
     (f"{DEEP}inference_device_DeepBench_Raspberry_Pi_3.xlsx", "inference", "gemm(a_transpose=N,b_transpose=N,k=2048,m=5124,n=700)", None, 815.305, None, 1, "int8"),
     ("tf_cnn_benchmarks/tf-train-throughput-fp16.json", "training", "alexnet", 7047.0, None, None, 1, "fp16"),
     ("tf_cnn_benchmarks/tf-train-throughput-fp32.csv", "training", "inception4", 101.0, None, 12, 1, "fp32"),
@@ -134,6 +135,10 @@ READ_BY_EYE = [
     (f"{CNN}titan_xp_cudnn50_816352.json", "inference", "resnet34", 946.16, 16.9104, 16, 1, "fp32"),
     (f"{CNN}titan_xp_cudnn51_114516.json", "training", "vgg16", 124.4, 128.622, 16, 1, "fp32"),
     (f"{CNN}titan_xp_cudnn51_880068.json", "training", "googlenet", 111.61, 143.359, 16, 1, "fp32"),
+    (f"{CNN}1080_cudnn51_510304.json", "training", "vgg16", 87.532, 182.79, 16, 1, "fp32"),
+    (f"{CNN}titan_xm_cudnn4_955986.json", "inference", "resnet200", 78.618, 203.5165, 16, 1, "fp32"),
+    (f"{CNN}titan_xm_cudnn50_149024.json", "training", "resnet34", 173.95, 91.97786, 16, 1, "fp32"),
+    (f"{CNN}titan_xm_cudnn50_907527.json", "inference", "resnet50", 284.17, 56.3034, 16, 1, "fp32"),
     (f"{TORCH}results_dgx-a100_A100-SXM4-40GB_1_gpus__double_model_train_benchmark.csv", "training", "resnet50", None, 91.7992, None, 1, "fp64"),
     ("timm/benchmark-infer-amp-nhwc-pt240-cu124-rtx4090.csv", "inference", "vit_b16", 2843.0, 180.077, 512, 1, "mixed"),
     ("timm/benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv", "inference", "vit_b16", 32.37, 30.879, 1, 1, "fp32"),
@@ -159,6 +164,131 @@ def test_what_is_imported_is_what_a_person_reads(name, phase, model, speed, mill
         assert row["batch_time_ms"] == pytest.approx(milliseconds, rel=2e-5)
     if speed is None and milliseconds is None and row["status"] == "ok":
         assert row["throughput"] is None and row["batch_time_ms"] is None
+
+
+# file; line (of a sheet: row); phase, model and precision that pick the record; samples/s; ms; batch of all replicas
+# fmt: off
+TIMM_GPU, TIMM_CPU = "timm/benchmark-infer-amp-nhwc-pt240-cu124-rtx4090.csv", "timm/benchmark-infer-fp32-nchw-pt240-cpu-i9_10940x-dynamo.csv"
+TIMM_PRO = "timm/benchmark-infer-amp-nchw-pt291-cu130-pro6000maxq-dynamo.csv"
+A100, TURING = f"{TORCH}results_dgx-a100_A100-SXM4-40GB_1_gpus__", f"{TORCH}new_results_GeForce_RTX_2080_Ti_1_gpus__"
+TABLE_16, TABLE_32 = "tf_cnn_benchmarks/tf-train-throughput-fp16.json", "tf_cnn_benchmarks/tf-train-throughput-fp32.csv"
+CONVOLUTION = "conv2d(channels=3,filters=96,image=128x128,kernel=11x11,stride=1)"
+DRAWN_LINES = [
+    (TIMM_PRO, 554, "inference", "cspresnet50d", "mixed", 9099.9, 225.022, 2048),
+    (TIMM_PRO, 1393, "inference", "xcit_medium_24_p8_224", "mixed", 868.11, 2359.085, 2048),
+    (TIMM_PRO, 1531, "inference", "maxvit_large_tf_384", "mixed", 319.52, 300.4, 96),
+    (TIMM_GPU, 691, "inference", "beit_base_patch16_224", "mixed", 2706.18, 189.182, 512),
+    (TIMM_GPU, 1285, "inference", "deit3_huge_patch14_224", "mixed", 333.48, 1535.294, 512),
+    (TIMM_GPU, 1437, "inference", "tf_efficientnet_l2", "mixed", 29.23, 1642.279, 48),
+    (TIMM_CPU, 228, "inference", "vit_wee_patch16_reg1_gap_256", "fp32", 95.45, 10.462, 1),
+    (TIMM_CPU, 404, "inference", "resnet50t", "fp32", 63.72, 15.678, 1),
+    (TIMM_CPU, 1157, "inference", "maxvit_rmlp_base_rw_224", "fp32", 11.49, 87.018, 1),
+    (TABLE_32, 9, "training", "resnet50", "fp32", 554.0, None, 256),
+    (TABLE_32, 13, "training", "resnet50", "fp32", 568.0, None, 112),
+    (TABLE_32, 17, "training", "vgg16", "fp32", 275.0, None, 112),
+    (TABLE_32, 19, "training", "inception3", "fp32", 1475.0, None, 512),
+    (TABLE_32, 20, "training", "alexnet", "fp32", 4184.0, None, 512),
+    (TABLE_32, 21, "training", "alexnet", "fp32", 5987.0, None, 1024),
+    (TABLE_16, 13, "training", "vgg16", "fp16", 814.0, None, None),
+    (TABLE_16, 31, "training", "inception4", "fp16", 848.0, None, None),
+    (TABLE_16, 31, "training", "resnet50", "fp16", 2832.0, None, None),
+    (TABLE_16, 36, "training", "inception3", "fp16", 157.0, None, None),
+    (TABLE_16, 36, "training", "resnet152", "fp16", 110.0, None, None),
+    (f"{CONVNET}caffe_output_alexnet.log", 445, "training", "alexnet", None, None, 128.729, 128),
+    (f"{CONVNET}caffe_output_vgg_a.log", 647, "inference", "vgg11", None, None, 222.822, 64),
+    (f"{CONVNET}cltorch_imagenet.out.txt", 16, "inference", "alexnet", None, None, 388.69, 128),
+    (f"{CONVNET}cltorch_imagenet.out.txt", 26, "training", "vgg11", None, None, 3437.85, 64),
+    (f"{CONVNET}nervana_output_fp16.log", 13, "training", "overfeat", "fp16", None, 176.85, 128),
+    (f"{CONVNET}nervana_output_fp16.log", 18, "inference", "vgg11", "fp16", None, 82.345, 64),
+    (f"{CONVNET}nervana_output_fp16.log", 27, "training", "googlenet", "fp16", None, 230.05, 128),
+    (f"{CONVNET}tensorflow_output_alexnet.log", 24, "inference", "alexnet", None, None, 26.0, 128),
+    (f"{CONVNET}tensorflow_output_googlenet.log", 36, "training", "googlenet", None, None, 445.0, 128),
+    (f"{CONVNET}tensorflow_output_overfeat.log", 24, "inference", "overfeat", None, None, 90.0, 128),
+    (f"{CONVNET}tensorflow_output_vgga.log", 24, "inference", "vgg11", None, None, 158.0, 64),
+    (f"{CONVNET}theano_output.log", 25, "inference", CONVOLUTION, None, None, 38.0, 128),
+    (f"{CONVNET}theano_output.log", 27, "training", CONVOLUTION, None, None, 38.0 + 53.0 + 83.0, 128),
+    (f"{CONVNET}theano_output.log", 101, "training", "conv2d(channels=128,filters=128,image=16x16,kernel=7x7,stride=1)", None, None, 7.0 + 7.0 + 8.0, 128),
+    (f"{CONVNET}torch7_imagenet_winners_output_cudnn_fp16.log", 6, "inference", "alexnet", "fp16", None, 24.87, 128),
+    (f"{CONVNET}torch7_imagenet_winners_output_cudnn_fp16.log", 8, "training", "alexnet", "fp16", None, 71.66, 128),
+    (f"{CONVNET}torch7_imagenet_winners_output_cudnn_fp16.log", 20, "inference", "vgg11", "fp16", None, 140.33, 64),
+    (f"{DEEP}train_DeepBench_AMD_MI25.xlsx", 101, "training", "gemm(a_transpose=N,b_transpose=N,k=1024,m=3072,n=48000)", "fp32", None, 38.049, None),
+    (f"{DEEP}train_DeepBench_AMD_MI25.xlsx", 328, "inference", "gru(hidden_units=2560,n=32,timesteps=1500)", "fp32", None, 730.378, 32),
+    (f"{DEEP}train_DeepBench_AMD_MI25.xlsx", 328, "training", "gru(hidden_units=2560,n=32,timesteps=1500)", "fp32", None, 730.378 + 680.564, 32),
+    (f"{DEEP}train_DeepBench_IA_KNL7250.xlsx", 103, "training", "gemm(a_transpose=N,b_transpose=N,k=2048,m=6144,n=48000)", "fp32", None, 285.1283, None),
+    (f"{DEEP}train_DeepBench_NV_P100.xlsx", 54, "training", "gemm(a_transpose=N,b_transpose=N,k=2560,m=5124,n=9124)", "fp16", None, 28.355, None),
+    (f"{DEEP}train_DeepBench_NV_P100.xlsx", 104, "training", "gemm(a_transpose=N,b_transpose=N,k=1536,m=4608,n=48000)", "fp16", None, 76.993, None),
+    (f"{DEEP}train_DeepBench_NV_P100.xlsx", 258, "inference", "conv2d(c=512,h=28,horizontal_stride=1,k=128,n=16,pad_h=0,pad_w=0,r=1,s=1,vertical_stride=1,w=28)", "fp32", None, 0.237, 16),
+    (f"{DEEP}train_DeepBench_NV_P100.xlsx", 296, "training", "lstm(hidden_units=512,n=16,timesteps=25)", "fp32", None, 3.379, 16),
+    (f"{DEEP}train_DeepBench_NV_P100.xlsx", 360, "training", "all_reduce(size_floats=6553600)", "fp32", None, 23.30631, None),
+    (f"{DEEP}inference_device_DeepBench_Raspberry_Pi_3.xlsx", 40, "inference", "conv2d(c=512,h=28,horizontal_stride=2,k=256,pad_h=0,pad_w=0,r=1,s=1,vertical_stride=2,w=28)", "fp32", None, 168.217, 1),
+    (f"{DEEP}inference_device_DeepBench_Raspberry_Pi_3.xlsx", 44, "inference", "conv2d(c=256,h=14,horizontal_stride=1,k=1024,pad_h=0,pad_w=0,r=1,s=1,vertical_stride=1,w=14)", "fp32", None, 652.131, 1),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "phase", "model", "precision", "speed", "milliseconds", "batch"),
+    DRAWN_LINES,
+    ids=[f"{line[0][-40:]}:{line[1]}-{line[2]}-{line[3][:12]}" for line in DRAWN_LINES],
+)
+def test_lines_that_were_drawn_at_random_are_read(name, line, phase, model, precision, speed, milliseconds, batch):
+    at_line = [row_of(record) for record in read(DATA / "logs" / name).records if record.source.line == line]
+    rows = [row for row in at_line if (row["phase"], row["model"], row["precision"]) == (phase, model, precision)]
+    assert len(rows) == 1, [(row["phase"], row["model"], row["precision"]) for row in at_line]
+    assert rows[0]["effective_batch"] == batch
+    if speed is not None:
+        assert rows[0]["throughput"] == speed
+    if milliseconds is not None:
+        assert rows[0]["batch_time_ms"] == pytest.approx(milliseconds, rel=1e-12)
+
+
+# column of the file; mean of its fifty times in ms
+DRAWN_COLUMNS = [
+    (f"{TURING}double_model_train_benchmark.csv", "resnet18", 409.84816551208496),
+    (f"{TURING}float_model_inference_benchmark.csv", "wide_resnet50_2", 32.15373516082764),
+    (f"{TURING}float_model_train_benchmark.csv", "mnasnet0_75", 33.86252403259277),
+    (f"{TURING}half_model_train_benchmark.csv", "squeezenet1_1", 14.273314476013184),
+    (f"{A100}double_model_inference_benchmark.csv", "mnasnet1_0", 7.85496711730957),
+    (f"{A100}double_model_train_benchmark.csv", "mnasnet1_3", 44.02514934539795),
+    (f"{A100}half_model_inference_benchmark.csv", "mobilenet_v2", 6.140847206115723),
+    (f"{A100}half_model_train_benchmark.csv", "squeezenet1_1", 11.971559524536133),
+]
+
+
+@pytest.mark.parametrize(("name", "model", "milliseconds"), DRAWN_COLUMNS, ids=[f"{c[0][-45:]}:{c[1]}" for c in DRAWN_COLUMNS])
+def test_columns_that_were_drawn_at_random_are_read(name, model, milliseconds):
+    (row,) = [row for row in map(row_of, read(DATA / "logs" / name).records) if row["model"] == model]
+    assert row["batch_time_ms"] == pytest.approx(milliseconds, rel=1e-9)
+
+
+@pytest.mark.parametrize(("file", "nodes", "devices"), [("NV_P100", 1, 16), ("IA_KNL7250", 16, 1)])
+def test_an_all_reduce_is_over_cards_or_over_nodes_as_its_column_says(file, nodes, devices):
+    """'# chips / accelerator cards' and '# nodes (1 process per node)'."""
+    rows = map(row_of, read(DATA / "logs" / f"{DEEP}train_DeepBench_{file}.xlsx").records)
+    places = {(row["nodes"], row["devices_per_node"]) for row in rows if row["model"].startswith("all_reduce(")}
+    assert (nodes, devices) in places and len({min(place) for place in places}) == 1
+
+
+# the lengths of ProfilerStep# events in ms, in the trace's own order; seconds with a kernel at work, overlapping ones once
+TRACES = [
+    ("hta/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz", [9.288291, 0.049073], 110.881e-6),
+    ("hta/cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz", [210.109162], None),
+    ("hta/critical_path__alexnet__benchmark_result_2869224_1695835535_trace.json.gz", [], 10630e-6),
+    ("hta/rank_non_gpu__rank_non_gpu.json.gz", [75.473], None),
+    ("hta/timeline_analysis__sampled_rank-0.json.gz", [607.312, 622.928], 547303e-6),
+    ("kineto/samples__resnet50_num_workers_0__worker0.pt.trace.2d19c63.json.gz", [211.206, 211.112, 210.811, 216.799, 220.457, 212.28], 635237e-6),
+    ("kineto/samples__resnet50_num_workers_4__worker0.pt.trace.29dba67.json.gz", [151.728, 118.121, 108.411, 124.117, 115.035, 152.072], 649808e-6),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not (DATA / "traces").is_dir(), reason=f"no traces in {DATA}")
+@pytest.mark.parametrize(("name", "steps", "kernels"), TRACES, ids=[trace[0][:40] for trace in TRACES])
+def test_the_steps_and_kernels_of_a_trace_are_those_that_a_person_reads(name, steps, kernels):
+    (record,) = read(DATA / "traces" / name).records
+    assert [1e3 * seconds for seconds in (record.steps.seconds if record.steps else [])] == pytest.approx(steps, rel=1e-9)
+    figures = record.printed.others
+    assert figures.get("kernel_seconds") == (None if kernels is None else pytest.approx(kernels, rel=1e-6))
+    assert ("device_busy_share" in figures) == (kernels is not None), "a share of a device that is not there"
 
 
 # batches of all GPUs, of which another table has the speeds
@@ -213,12 +343,16 @@ def test_the_two_cards_called_titan_x_are_two_devices():
         assert {row_of(record)["device"] for path in paths for record in read(path).records} == {device}
 
 
-def test_the_tables_have_a_hundred_and_twenty_files():
-    assert len({line[0] for line in (*READ_BY_EYE, *OTHER_FIGURES)}) >= 120
+def test_the_tables_have_a_hundred_and_twenty_files_and_every_format():
+    names = {line[0] for line in (*READ_BY_EYE, *OTHER_FIGURES, *DRAWN_LINES, *DRAWN_COLUMNS)}
+    assert len(names) >= 120
+    with_records = {path.parent.name for path in files_in([DATA / "logs"]) if read(path).records}
+    assert {name.partition("/")[0] for name in names} == with_records
 
 
 OTHER_FIGURES = [
     (f"{KERAS}cpu-compiled_cpu16_cifar10_cnn_tensorflow.csv", "epoch_seconds", 67.8811),
+    (f"{KERAS}cpu-compiled_cpu16_mnist_cnn_tensorflow.csv", "epoch_seconds", 35.5421),
     (f"{KERAS}cpu-compiled_cpu32_mnist_cnn_tensorflow.csv", "epoch_seconds", 33.1341),
     (f"{KERAS}cpu-compiled_cpu32_text_generator_keras_tensorflow.csv", "epoch_seconds", 182.359),
     (f"{KERAS}cpu-compiled_cpu64_text_generator_keras_tensorflow.csv", "epoch_seconds", 178.993),
@@ -236,6 +370,7 @@ OTHER_FIGURES = [
     (f"{KERAS}cpu-pip_cpu64_cifar10_cnn_tensorflow.csv", "epoch_seconds", 72.4544),
     (f"{KERAS}cpu-pip_cpu64_lstm_text_generation_tensorflow.csv", "epoch_seconds", 142.106),
     (f"{KERAS}cpu-pip_cpu8_lstm_text_generation_tensorflow.csv", "epoch_seconds", 187.791),
+    (f"{KERAS}cpu-pip_cpu8_mnist_cnn_tensorflow.csv", "epoch_seconds", 93.0143),
     (f"{KERAS}gpu_cifar10_cnn_tensorflow.csv", "epoch_seconds", 38.1591),
     (f"{KERAS}gpu_mnist_cnn_tensorflow.csv", "epoch_seconds", 14.3919),
     (f"{KERAS}gpu_text_generator_keras_tensorflow.csv", "epoch_seconds", 127.532),

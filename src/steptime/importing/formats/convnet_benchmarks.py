@@ -33,7 +33,7 @@ THEANO = re.compile(
     re.MULTILINE,
 )
 THEANO_TIME = re.compile(
-    rf"^([^\n=]{{1,120}}?)[ \t]{{1,80}}==> (fprop|bprop inputs|bprop weights)[ \t]+==>[ \t]+({NUMBER})", re.MULTILINE
+    rf"^([^\n>]{{1,120}}?)[ \t]{{1,80}}==> (fprop|bprop inputs|bprop weights)[ \t]+==>[ \t]+({NUMBER})", re.MULTILINE
 )
 THEANO_FAILED = re.compile(r"^(\S+) fprop: FAILED ([^\n]*)", re.MULTILINE)
 

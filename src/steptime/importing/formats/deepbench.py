@@ -21,6 +21,11 @@ SECTIONS = (
 )
 LIBRARIES = {"cuda": "cuda version", "rocm": "rocm version", "mkl": "intel mkl version"}
 """of each vendor's stack, its line in the specifications"""
+KINDS = {"gemm": "gemm", "sparse_gemm": "sparse", "conv2d": "conv", "rnn": "rnn", "lstm": "rnn", "gru": "rnn"}
+"""what remarks on the precision call a section"""
+PRECISION = r"(?i)(fp16|fp32|int8|mixed|float|single)"
+REMARK = re.compile(r"([^:]{1,200}?)(?::| results are )(.*)")
+"""on some sections: 'GEMM, Conv: Int8 multiplication', 'Convolution results are still in float'"""
 BATCHED = ("conv2d", "rnn", "lstm", "gru")
 MARGIN = 0.05
 
@@ -47,7 +52,7 @@ def entries(file: File) -> Iterator[Entry]:
 def _sheet(name: str, rows: list[tuple[int, Row]], specs: dict[str, str], phase: str) -> Iterator[Entry]:
     section = ""
     header: dict[str, str] = {}
-    precision = first_group(r"(?i)(fp16|fp32|int8|mixed|float)", f"{name} {rows[0][1].get('B', '')}")
+    remarks = _remarks(rows)
     for line, row in rows:
         title = _section(row.get("A", ""))
         if title:
@@ -56,7 +61,21 @@ def _sheet(name: str, rows: list[tuple[int, Row]], specs: dict[str, str], phase:
             header = {column: " ".join(text.lower().split()) for column, text in row.items() if column not in ("A", "B")}
         elif header and number(row.get("C")) is not None:
             named = {header[column]: text for column, text in row.items() if column in header}
-            yield from _timed(section, line, named, precision, specs, phase)
+            yield from _timed(section, line, named, _precision(section, name, remarks), specs, phase)
+
+
+def _remarks(rows: list[tuple[int, Row]]) -> list[str]:
+    """What stands beside and below 'Precision', before the first section."""
+    first = next((place for place, (_, row) in enumerate(rows) if _section(row.get("A", ""))), 0)
+    return [text for _, row in rows[:first] for column, text in row.items() if column != "A"]
+
+
+def _precision(section: str, sheet: str, remarks: list[str]) -> str:
+    """As a remark on this very section says; else as the name of the sheet and the first remark say."""
+    for about, words in (remark.groups() for text in remarks if (remark := REMARK.match(text))):
+        if section in KINDS and re.search(rf"\b{KINDS[section]}", about.lower()):
+            return first_group(PRECISION, words)
+    return first_group(PRECISION, " ".join([sheet, *remarks[:1]]))
 
 
 def _section(title: str) -> str:
@@ -107,7 +126,7 @@ def _entry(
     batch = whole_number(row.get("n (batch size)") or row.get("n")) if section in BATCHED else 0
     library, version = _library(specs)
     gpu, cpu = specs.get("GPU Model", ""), specs.get("CPU Model", "") or specs.get("CPU", "")
-    chips = next((whole_number(text) for name, text in row.items() if name.startswith("#")), 1) if section == "all_reduce" else 1
+    devices, nodes = _machines(row) if section == "all_reduce" else (1, 1)
     return Entry(
         line=line,
         model=section,
@@ -117,8 +136,8 @@ def _entry(
         phase=phase,
         precision=precision,
         batch=batch,
-        devices=chips,
-        nodes=1,
+        devices=devices,
+        nodes=nodes,
         device=gpu or cpu,
         device_kind="gpu" if gpu else "cpu",
         data="synthetic",
@@ -130,6 +149,12 @@ def _entry(
     )
 
 
+def _machines(row: dict[str, str]) -> tuple[int, int]:
+    """Devices of a node, and nodes: '# chips / accelerator cards', or '# nodes (1 process per node)'."""
+    title, count = next(((name, whole_number(text)) for name, text in row.items() if name.startswith("#")), ("", 1))
+    return (1, count) if "nodes" in title else (count, 1)
+
+
 def _library(specs: dict[str, str]) -> tuple[str, str]:
     """DeepBench times the vendors' libraries; the sheet of specifications has their versions."""
     lower = {name.lower(): text for name, text in specs.items()}
@@ -139,7 +164,7 @@ def _library(specs: dict[str, str]) -> tuple[str, str]:
 
 def _shape(row: dict[str, str]) -> Iterator[tuple[str, int | str]]:
     for name, text in row.items():
-        if _is_time(name) or re.search(r"flops|gigabytes|algorithm|speedup|padded|source|^n \(|^[pq]$|std dev", name):
+        if _is_time(name) or re.search(r"flops|gigabytes|algorithm|speedup|padded|source|^n \(|^[pq]$|^#|std dev", name):
             continue
         key = re.sub(r"[^a-z0-9]+", "_", re.sub(r"\(.*", "", name)).strip("_")
         value = whole_number(text)

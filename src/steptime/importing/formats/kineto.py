@@ -98,4 +98,4 @@ def _split(spans: dict[str, list[tuple[float, float]]]) -> dict[str, float]:
     every = [time for times in spans.values() for time in times]
     whole = max(end for _, end in every) - min(start for start, _ in every)
     device = covered_seconds([*spans.get("kernel", []), *spans.get("memcpy", []), *spans.get("memset", [])])
-    return figures | {"span_seconds": whole, "device_busy_share": device / whole if whole > 0 else 0.0}
+    return figures | {"span_seconds": whole} | ({"device_busy_share": device / whole} if device > 0 else {})
