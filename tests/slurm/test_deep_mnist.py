@@ -54,10 +54,11 @@ def test_types_counts_and_staging_directories_are_as_asked_and_the_table_is_the_
         place = slurm.scratch if case.data_store == "scratch" else slurm.root / "local" / given.nodes[0] / given.job
         assert os.path.dirname(record.staging.folder) == str(place)
         assert record.staging.store == case.data_store and record.staging.seconds > 0
-    table = list(csv.DictReader(io.StringIO(user.steptime("export", "--format", "psc").out)))
-    assert list(table[0]) == COLUMNS
+    exported = user.steptime("export", "--format", "psc", "--contended").out  # jobs of one machine may well disturb each other
+    table = list(csv.DictReader(io.StringIO(exported)))
+    assert [name for name in table[0] if name != "verdict"] == COLUMNS
     assert {(row["gpu_type"], int(row["num_gpu"]), row["staged_from"].strip("$").lower()) for row in table} == WANTED
     assert len(table) == len(WANTED)
-    assert user.steptime("export", "--format", "psc-files", "results").code == 0
+    assert user.steptime("export", "--format", "psc-files", "--contended", "results").code == 0
     names = {path.name.split("-", 3)[3] for path in (user.folder / "results").iterdir()}
     assert names == {f"{kind}:{count}:{store}" for kind, count, store in WANTED}
