@@ -96,9 +96,10 @@ def test_a_row_that_gives_a_batch_and_one_that_does_not_keep_their_own():
     assert [(c.batch, c.threads) for c in found] == [(7, 4), (100, 4)]
 
 
-def test_the_ranks_of_a_node_share_its_cores():
-    plan = Plan("p", constants={**BASE, "nodes": [2]}, axes={"devices": [1, 2, 3, 8]})
-    assert [c.threads for c in expanded(Expansion(plan, cores=4))] == [4, 2, 1, 1]
+def test_the_ranks_of_a_node_share_its_cores_and_have_the_same_share_in_all_cases():
+    for devices, threads in (([1], [4]), ([1, 2, 3], [1, 1, 1]), ([1, 2], [2, 2]), ([1, 8], [1, 1])):
+        plan = Plan("p", constants={**BASE, "nodes": [2]}, axes={"devices": devices})
+        assert [c.threads for c in expanded(Expansion(plan, cores=4))] == threads
     assert {c.threads for c in expanded(Expansion(Plan("p", constants={**BASE, "threads": [4], "devices": [2]}), cores=4))} == {4}
 
 

@@ -38,7 +38,7 @@ DEFAULT_PLAN = "default"
 @click.option("--phase", metavar="P,..", help="training, inference.  [default: both]")
 @click.option("--batch", "-n", metavar="N,..", help="Samples per step.  [default: the model's own]")
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
-@click.option("--threads", "-t", metavar="N,..", help="CPU threads per rank.  [default: its share of the node's cores]")
+@click.option("--threads", "-t", metavar="N,..", help="CPU threads per rank.  [default: cores / the most devices]")
 @click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none: only forward and backward.  [default: sgd]")
 @click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")

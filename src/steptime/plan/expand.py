@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from steptime.core.backends.base import check_options, find, names
@@ -78,7 +78,7 @@ class Expansion:
         steps: list[Step] = []
         if self.plan.texts:
             steps.append(self._builder.type_texts)
-        steps.append(_fill_defaults)
+        steps.append(partial(_fill_defaults, most_devices(self.plan)))
         if self.plan.derived:
             steps.append(self._formulas.derive)
         if self.plan.overrides:
@@ -107,10 +107,18 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _fill_defaults(values: CaseValues) -> None:
-    """Fills in what the plan leaves open: the model's batch and learning rate, and each rank's share of its node's cores."""
+def most_devices(plan: Plan) -> int:
+    """On one node, of any case."""
+    return max((n for table in plan.tables for n in table.get("devices", ()) if isinstance(n, int)), default=1)
+
+
+def _fill_defaults(most: int, values: CaseValues) -> None:
+    """Fills in what the plan leaves open: the model's batch and learning rate, and each rank's share of its node's cores.
+
+    The share is the same for all cases of a plan, so that on more devices nothing changes but their number.
+    """
     if values["threads"] is None:
-        values["threads"] = max(1, values["cores"] // max(1, values["devices"]))
+        values["threads"] = max(1, values["cores"] // max(most, values["devices"]))
     if values["batch"] is None or values["learning_rate"] is None:
         model = zoo.find(values["model"])
         values["batch"] = values["batch"] or model.batch
