@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from steptime.core.schema import Case, Printed, Record, Software, Source
 from steptime.guide.engine import Guide
 from steptime.guide.view.view import View
 from steptime.store import tables
-from steptime.store.columns import TABLE
+from steptime.store.columns import TABLE, Column
 from steptime.store.files import Store
 from steptime.store.parquet_index import ParquetIndex
 
@@ -34,6 +34,12 @@ MODELS = ("alexnet", "googlenet", "resnet18", "resnet34", "resnet50", "resnet101
           "efficientnet_b0", "efficientnet_b4", "vit_b", "bert_base", "bert_large", "gpt2", "lstm")  # fmt: skip
 FRAMEWORKS = ("PyTorch", "TensorFlow", "JAX", "MXNet", "Caffe")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
+SAID = (
+    "phase", "model", "framework", "framework_version", "backend", "software", "runtime", "precision", "data", "data_store",
+    "server", "device", "device_type", "devices_per_node", "nodes", "interconnect", "replicas", "replica_batch",
+    "effective_batch", "threads", "optimizer", "origin", "labels",
+)  # fmt: skip
+"""what the made-up runs say of their configuration"""
 DEVICES = ("P100", "V100", "A100", "H100")
 
 
@@ -58,7 +64,8 @@ def _segment_query(part: int) -> str:
                 replica_batch,
                 replicas * replica_batch AS effective_batch, 4 AS threads, 'sgd' AS optimizer, 'bench' AS origin,
                 '{{}}' AS labels, speed FROM c),
-        k AS (SELECT *, {tables.CONFIGURATION} AS config FROM d),
+        e AS ({_with_columns("SELECT * FROM d", SAID, [c for c in TABLE if c.configures])}),
+        k AS (SELECT *, {tables.CONFIGURATION} AS config FROM e),
         r AS (SELECT k.*, j, speed * exp(0.1 * (random() - 0.5)) AS s, random() AS luck FROM k, range({runs}) u(j))
         SELECT 'r' || {part} || '-' || i || '-' || j AS id,
             CASE WHEN luck < 0.02 THEN 'out_of_memory' ELSE 'ok' END AS status,
@@ -79,11 +86,15 @@ def _segment_query(part: int) -> str:
             CASE WHEN luck >= 0.02 THEN (1e9 + effective_batch)::BIGINT END AS peak_bytes FROM r"""
 
 
-def _with_all_columns(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+def _with_columns(query: str, present: Collection[str], columns: Iterable[Column]) -> str:
     """Columns that say nothing here are empty."""
-    present = {row[0] for row in connection.execute(f"DESCRIBE {query}").fetchall()}
-    missing = [f"NULL::{column.sql} AS {column.name}" for column in TABLE if column.name not in present]
+    missing = [f"NULL::{column.sql} AS {column.name}" for column in columns if column.name not in present]
     return f"SELECT {', '.join(['*', *missing])} FROM ({query})"
+
+
+def _whole(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    present = {row[0] for row in connection.execute(f"DESCRIBE {query}").fetchall()}
+    return _with_columns(query, present, TABLE)
 
 
 def make_index(root: Path) -> ParquetIndex:
@@ -91,7 +102,7 @@ def make_index(root: Path) -> ParquetIndex:
     index.folder.mkdir(parents=True)
     connection = tables.connect()
     for part in range(SEGMENTS):
-        tables.copy(connection, _with_all_columns(connection, _segment_query(part)), index.folder / f"made{part}.parquet")
+        tables.copy(connection, _whole(connection, _segment_query(part)), index.folder / f"made{part}.parquet")
         (index.folder / f"made{part}.files.json").write_text("[]")
     index.adopt({f"made{part}": CONFIGURATIONS * RUNS_OF_EACH // SEGMENTS for part in range(SEGMENTS)})
     return index
