@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from steptime.core.schema import Case, Contention, Cost, Machine, Record, Resources, Software, Summary
+from steptime.core.schema import Case, Contention, Cost, Machine, Printed, Record, Resources, Software, Summary
 from steptime.guide.engine import Guide
 from steptime.store.files import Store
 
@@ -47,6 +48,12 @@ def run(speed: float | None, status: str = "ok", verdict: str = "clean", version
         software=Software("3.11", "/p", {"pytorch": "PyTorch", "jax": "JAX"}[made.backend], version, "0"),
         machine=MACHINE,
     )
+
+
+def without_interval(record: Record) -> Record:
+    """The same figure as another tool prints it."""
+    assert record.summary
+    return replace(record, summary=None, printed=Printed(mean_speed=record.summary.mean_speed))
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from steptime.core.stats.interval import LEVEL, quantile
 
 MARGIN = 0.02
 """differences within this are of no consequence: `same`"""
+UNMISTAKABLE = 1.5
+"""a ratio this far from 1 is believed without an interval: runs of the same thing do not differ by that much"""
 MANY = 1e6
 """degrees of freedom of an interval that came from many steps"""
 
@@ -81,9 +83,13 @@ def interval(estimate: Estimate) -> Ratio:
 
 
 def verdict(ratio: Ratio, margin: float = MARGIN) -> Change:
-    """Same when the whole interval is within the margin, more or less when 1 is outside it."""
+    """Same when the whole interval is within the margin, more or less when 1 is outside it.
+
+    Without an interval it is more or less from a factor of UNMISTAKABLE on, else undecided.
+    """
     if ratio.low is None or ratio.high is None:
-        return Change.UNDECIDED
+        more, less = ratio.value >= UNMISTAKABLE, ratio.value <= 1 / UNMISTAKABLE
+        return Change.MORE if more else Change.LESS if less else Change.UNDECIDED
     if ratio.low >= 1 - margin and ratio.high <= 1 + margin:
         return Change.SAME
     return Change.MORE if ratio.low > 1 else Change.LESS if ratio.high < 1 else Change.UNDECIDED

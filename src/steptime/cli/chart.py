@@ -26,13 +26,14 @@ from steptime.cli.options import json_option, open_store, store_option
 @click.option("--baseline", default="", metavar="SERIES", help="Show everything relative to this series or value of x.")
 @click.option("--range", "limits", default="", metavar="V,..|LOW..HIGH", help="The values of x to show.")
 @click.option("--contended", is_flag=True, help="Include contended runs, which other processes disturbed.")
+@click.option("--alike", is_flag=True, help="Add the filters that leave points which differ in nothing but what is shown.")
 @click.option("--view", "kind", default="chart", show_default=True, help="chart, scaling, coverage or runs.")
 @click.option("--url", default="", metavar="ADDRESS", help="Take the view from an address of the guide.")
 @click.option("--theme", default="light", show_default=True, help="light or dark.")
 @click.option("--output", "-o", default="", metavar="FILE", help="Write .svg, .png, .pdf, .csv, .json or .vl.json.")
 @json_option
 @store_option
-def command(output: str, theme: str, as_json: bool, store_path: str | None, url: str, **options: Any) -> int:
+def command(output: str, theme: str, as_json: bool, store_path: str | None, url: str, alike: bool, **options: Any) -> int:
     """Chart the records: choose axes, filter, group, compare.
 
     Prints a table of the points; with -o, writes a picture or the data instead.
@@ -52,6 +53,8 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
     guide.refresh()
     for damaged in guide.damaged:
         print(f"steptime: {damaged.path}: {damaged.reason}", file=sys.stderr)
+    if alike:
+        view = _alike(guide, view)
     answer = guide.answer(view)
     if suffix:
         Drawn(answer).save(output, theme)
@@ -63,6 +66,15 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
     for warning in getattr(answer, "warnings", ()):
         print(f"steptime: {warning}", file=sys.stderr)
     return 0
+
+
+def _alike(guide: Any, view: Any) -> Any:
+    from steptime.guide.view.notation import filters_text
+
+    narrowed = guide.alike(view)
+    added = tuple(item for item in narrowed.filters if item not in view.filters)
+    print(f"steptime: like with like: {filters_text(added) or 'the points differ in nothing else'}", file=sys.stderr)
+    return narrowed
 
 
 def _view(**options: Any) -> Any:
@@ -91,14 +103,22 @@ def _view(**options: Any) -> Any:
 def _print(answer: Any, size: int) -> None:
     from steptime.cli.printing import table
     from steptime.guide.kinds.base import kind_of
+    from steptime.guide.query.configurations import configuration_text
 
     kind = kind_of(answer)
     rows = kind.rows(answer)
+    if shared := getattr(answer, "shared", None):
+        rows = [{**row, "configuration": configuration_text(p.configuration)} for row, p in zip(rows, answer.points, strict=True)]
     if not rows:
         print("no records: `steptime run` makes some" if not size else "no run passes the filters", file=sys.stderr)
         return
     columns = [name for name in kind.columns if any(row[name] not in (None, "", 0, {}) for row in rows)]
     print(table(columns, [[_cell(row[name]) for name in columns] for row in rows]))
+    for mean in getattr(answer, "means", ()):
+        name = ", ".join(filter(None, [mean.facet, mean.series]))
+        print(f"geometric mean: {name} {mean.value:.3g} over {mean.n} of {mean.of}")
+    if shared and configuration_text(shared):
+        print(f"all points: {configuration_text(shared)}")
 
 
 def _cell(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from steptime.core.schema import Record
 from steptime.guide.kinds.base import kind
-from steptime.guide.query import facets, runs
+from steptime.guide.query import alike, facets, runs
 from steptime.guide.query.results import Facet, RunList
 from steptime.guide.view.view import View
 from steptime.store.files import Damaged, Store
@@ -59,6 +59,10 @@ class Guide:
     def answer(self, view: View) -> Any:
         """What the view's kind answers: a frozen dataclass, which has the view."""
         return kind(view.kind).answer(self, view)
+
+    def alike(self, view: View) -> View:
+        """The view with the filters that make its points comparable."""
+        return alike.alike(self.snapshot, view)
 
     def facets(self, view: View, names: Sequence[str] | None = None) -> list[Facet]:
         """Of the dimensions that tell runs apart, or of those that are named."""

@@ -146,6 +146,13 @@ def _server(record: Record) -> str:
     return record.source.server if record.source else record.machine.host if record.machine else ""
 
 
+def _system(record: Record) -> str:
+    """Where a scheduler chooses the nodes, a node is no system of its own."""
+    if record.allocation:
+        return f"{record.allocation.site} {record.allocation.partition}".strip()
+    return _server(record)
+
+
 def _device(record: Record) -> Device:
     """Under one name, however the record or its source spells it."""
     machine = record.machine
@@ -279,6 +286,9 @@ TABLE = (
     _what("data", "data", _data, blank=False, order=("synthetic", "real"), implied=True),
     _what("data_store", "data store", "case.data_store", blank=False, implied=True),
     _hardware_column("server", "server", _server, depends=("source.server",)),
+    _hardware_column(
+        "system", "system", _system, depends=("source.server", "allocation.site", "allocation.partition"), implied=True
+    ),
     _hardware_column("device", "device", _about_device("name"), depends=_DEVICE),
     _hardware_column("device_type", "device type", _device_type, depends=("allocation.ran_on",), order=("cpu", "gpu")),
     _what("devices_per_node", "devices per node", "case.devices", sql=COUNT, blank=False),

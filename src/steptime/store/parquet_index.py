@@ -41,7 +41,7 @@ from steptime.store.process_pool import MOST_PROCESSES, outcomes
 if TYPE_CHECKING:
     import duckdb
 
-FORMAT = zlib.crc32(repr((5, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE], device_table())).encode())
+FORMAT = zlib.crc32(repr((6, [(c.name, c.sql, c.per_run, c.configures) for c in TABLE], device_table())).encode())
 """another one, as other columns or names of devices make it, has every older index built anew"""
 LEAST_SHARE, MOST_SHARE, PARALLEL_BYTES = 16 << 20, 192 << 20, 48 << 20
 """bytes of record files that make a segment; from how many on other processes help, which take a third of a second to start"""

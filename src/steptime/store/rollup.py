@@ -17,6 +17,7 @@ from steptime.store.tables import DATA_TYPE
 if TYPE_CHECKING:
     import duckdb
 
+WITH_INTERVAL = tuple(c.name for c in FIGURES if c.interval)
 ROWS_AT_ONCE = 2_000_000
 """medians hold all values in memory"""
 
@@ -33,8 +34,13 @@ def runs(source: str) -> str:
         SELECT config, id, file, byte_offset, labels, status, verdict, verdict = 'contended' AS contended,
             coalesce(sweep, '') AS sweep, coalesce(started, '') AS started, coalesce(started, '')[:10] AS date,
             {DATA_TYPE} AS data_type, {dimensions},
-            {", ".join(c.name for c in FIGURES)}
+            {", ".join(f"{_believable(c.name)} AS {c.name}" for c in FIGURES)}
         FROM {source}"""
+
+
+def _believable(figure: str) -> str:
+    """The figure; an interval that does not hold its own value says nothing."""
+    return f"CASE WHEN throughput BETWEEN ci_low AND ci_high THEN {figure} END" if figure in ("ci_low", "ci_high") else figure
 
 
 def reduced(source: str, extra: Sequence[str] = ()) -> str:
@@ -48,9 +54,22 @@ def reduced(source: str, extra: Sequence[str] = ()) -> str:
     ]
     return f"""
         SELECT {", ".join(keys)}, {", ".join(f"any_value({d}) AS {d}" for d in fixed)}, count(*) AS n, {", ".join(figures)},
-            arg_max(ci_low, throughput) AS best_low, arg_max(ci_high, throughput) AS best_high,
-            arg_min(ci_low, throughput) AS worst_low, arg_min(ci_high, throughput) AS worst_high
+            {", ".join(_ends(m, extreme) for m in WITH_INTERVAL for extreme in ("min", "max"))}
         FROM {source} GROUP BY {", ".join(keys)}"""
+
+
+def _ends(measure: str, extreme: str) -> str:
+    """The interval of throughput of the run whose value is the least or the largest, as {measure}_{extreme}_ends."""
+    return f"{ends_at(measure, extreme, 'ci_low', 'ci_high')} AS {measure}_{extreme}_ends"
+
+
+def ends_at(value: str, extreme: str, low: str, high: str) -> str:
+    """Both ends of the row at the extreme, NULL where it has none: never those of another row.
+
+    Of rows with the same value one that has an interval is taken, the widest.
+    """
+    ranked = {"max": f"{low} IS NOT NULL, -{low}, {high}", "min": f"{low} IS NULL, {low}, -{high}"}[extreme]
+    return f"arg_{extreme}({{'low': {low}, 'high': {high}}}, ({value}, {ranked})) FILTER ({value} IS NOT NULL)"
 
 
 def write(

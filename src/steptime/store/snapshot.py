@@ -48,7 +48,7 @@ class _Rollup:
 class Snapshot:
     """Tables: `rows` as stored, `runs` as the guide sees them, `rollup` in memory.
 
-    Beside the dimensions the rollup has columns `word_0`, `word_1`, ..., in which each value of a dimension has a bit:
+    Beside the dimensions the rollup has columns `word_0`, `word_1`, ..., in which each known value of a dimension has a bit:
     the number of different values in a group is then a count of bits, which costs a tenth of counting texts.
     """
 
@@ -94,14 +94,15 @@ WORD_BITS = 63
 
 def _load(connection: duckdb.DuckDBPyConnection, source: str) -> dict[str, Bits]:
     names = (*CONFIGURING, "data_type")
-    lists = ", ".join(f"list_sort(list(DISTINCT {rollup.text(d)})) AS {d}" for d in names)
+    lists = ", ".join(f"list_sort(list(DISTINCT {rollup.text(d)}) FILTER ({rollup.text(d)} <> '')) AS {d}" for d in names)
     connection.execute(f"CREATE TABLE known AS SELECT {lists} FROM {source}")
-    counts = connection.execute(f"SELECT {', '.join(f'len({d})' for d in names)} FROM known").fetchall()[0]
-    bits = _packed({d: count for d, count in zip(names, counts, strict=True) if count and count <= WORD_BITS})
+    counts = connection.execute(f"SELECT {', '.join(f'coalesce(len({d}), 0)' for d in names)} FROM known").fetchall()[0]
+    bits = _packed({d: count for d, count in zip(names, counts, strict=True) if count <= WORD_BITS})
     words: dict[int, list[str]] = {}
     for name, place in bits.items():
         position = f"list_position(known.{name}, {rollup.text(f'r.{name}')})"
-        words.setdefault(place.word, []).append(f"(1::UBIGINT << ({position} + {place.first - 1}))")
+        bit = f"coalesce(1::UBIGINT << ({position} + {place.first - 1}), 0)"
+        words.setdefault(place.word, []).append(bit)
     columns = "".join(f", {' | '.join(parts)} AS word_{word}" for word, parts in words.items())
     connection.execute(f"CREATE TABLE rollup AS SELECT r.*{columns} FROM {source} r, known")
     return bits

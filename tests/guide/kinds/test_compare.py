@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from steptime.core.errors import UsageError
 from steptime.guide.view.view import View
-from tests.guide.conftest import run
+from tests.guide.conftest import run, without_interval
 
 
 def sides(**series):
@@ -76,3 +78,36 @@ def test_one_side_is_not_enough(guide_of):
         guide_of(run(1.0)).answer(sides(a={"model": "resnet50"}))
     with pytest.raises(UsageError, match="measure of single runs"):
         guide_of().answer(View.of(kind="compare", y="speedup", series={"a": {}, "b": {}}))
+
+
+def test_one_run_has_the_interval_that_it_has_everywhere(guide_of):
+    one = run(1450.0)
+    one = replace(one, summary=replace(one.summary, ci_low=1371.0, ci_high=1538.0))
+    other = run(900.0)
+    guide = guide_of(one, other)
+    [side, _] = guide.answer(View.of(kind="compare", runs=[one.id, other.id])).sides
+    [point] = guide.answer(View()).points
+    assert (side.low, side.high) == (point.low, point.high) == (1371.0, 1538.0)
+
+
+@pytest.mark.parametrize(("speed", "verdict"), [(1100.0, "faster"), (151.0, "faster"), (120.0, "undecided"), (9.0, "slower")])
+def test_without_intervals_a_factor_of_one_and_a_half_decides(guide_of, speed, verdict):
+    bare = [without_interval(run(100.0)), without_interval(run(speed))]
+    guide = guide_of(*bare)
+    [difference] = guide.answer(View.of(kind="compare", runs=[r.id for r in bare])).differences
+    assert difference.verdict == verdict
+    assert "no interval" in difference.words
+
+
+def test_training_and_inference_are_compared_and_not_averaged(guide_of):
+    def both(version, training, inference):
+        for speed, phase in ((training, "training"), (inference, "inference")):
+            yield from (run(speed * (1 + i / 1000), version=version, phase=phase) for i in range(4))
+
+    guide = guide_of(*both("1", 100.0, 300.0), *both("2", 120.0, 240.0))
+    series = {"old": {"framework_version": "1"}, "new": {"framework_version": "2"}}
+    answer = guide.answer(View.of(kind="compare", series=series))
+    assert [(s.value, s.status) for s in answer.sides] == [(None, "not averaged")] * 2
+    [difference] = answer.differences
+    assert difference.verdict == "undecided"
+    assert "apart: inference" in difference.basis and "training" in difference.basis

@@ -1,11 +1,13 @@
 import math
 import statistics
+from dataclasses import replace
 
 import pytest
 
 from steptime.core.errors import UnknownName
+from steptime.guide.kinds.base import kind_of
 from steptime.guide.view.view import View
-from tests.guide.conftest import everything, run
+from tests.guide.conftest import everything, run, without_interval
 
 
 def runs_view(result, point):
@@ -268,3 +270,76 @@ def test_text_from_outside_is_data(guide_of):
     assert values(guide.answer(View.of(x="label.x", filters={"label.x": evil}))) == {evil: 6.0}
     assert guide.answer(View.of(filters={"server": evil})).points == ()
     assert guide.size == 2
+
+
+@pytest.mark.parametrize("same_configuration", [True, False])
+def test_the_fastest_run_without_an_interval_gets_no_other_runs_interval(guide_of, same_configuration):
+    version = "2.0" if same_configuration else "2.1"
+    [point] = guide_of(run(100.0), without_interval(run(75_860.0, version=version))).answer(View()).points
+    assert (point.value, point.low, point.high) == (75_860.0, None, None)
+    [slowest] = guide_of().answer(View.of(agg="min")).points
+    assert (slowest.value, slowest.low) == (100.0, 98.0)
+
+
+def test_a_speed_up_of_runs_without_intervals_has_none(guide_of):
+    guide = guide_of(run(100.0, version="2.0"), without_interval(run(110.0)), run(200.0, devices=2))
+    [_, two] = guide.answer(View.of(x="replicas", y="speedup")).points
+    assert (round(two.value, 3), two.low) == (1.818, None)
+
+
+def test_an_interval_that_does_not_hold_its_value_is_none(guide_of):
+    odd = run(100.0)
+    [point] = guide_of(replace(odd, summary=replace(odd.summary, ci_low=40.0, ci_high=50.0))).answer(View()).points
+    assert (point.value, point.low, point.high) == (100.0, None, None)
+
+
+def test_points_say_which_configuration_they_are_and_a_difference_is_warned_of(guide_of):
+    guide = guide_of(run(100.0, model="alexnet", batch=128), run(200.0, model="alexnet", batch=32), run(50.0, batch=32))
+    answer = guide.answer(View())
+    assert [p.configuration for p in answer.points] == [{"image_size": "227"}, {"image_size": "224"}]
+    answer = guide.answer(View.of(agg="min"))
+    assert [p.configuration["replica_batch"] for p in answer.points] == ["128", "32"]
+    assert answer.shared["device"] == "Fast CPU"
+    [text] = [w.text for w in answer.warnings if w.code == "different"]
+    assert text.startswith("points differ also in replica batch size (32, 128); ")
+    narrowed = guide.alike(View.of(agg="min"))
+    assert dict(narrowed.filters) == {"replica_batch": ("32",)}
+    assert not guide.answer(narrowed).warnings
+
+
+def test_what_follows_from_what_is_shown_is_no_surprise(guide_of):
+    guide = guide_of(run(100.0), run(120.0, backend="jax", version="0.4"))
+    assert not guide.answer(View.of(x="framework")).warnings
+    guide = guide_of(run(130.0, version="2.1", model="vgg16"))
+    assert [w.code for w in guide.answer(View.of(x="model", group="framework")).warnings] == ["different"]
+
+
+def test_relative_to_a_series_only_points_of_one_x_are_compared(guide_of):
+    models = {"alexnet": 128, "vgg16": 32}
+    runs = [run(1.0, model=m, batch=b, precision=p) for m, b in models.items() for p in ("fp32", "fp16")]
+    guide = guide_of(*runs)
+    assert [w.code for w in guide.answer(View.of(group="precision")).warnings] == ["different"]
+    assert not guide.answer(View.of(group="precision", baseline="fp32")).warnings
+
+
+@pytest.mark.parametrize("agg", ["mean", "median"])
+def test_training_and_inference_are_never_averaged(guide_of, agg):
+    guide = guide_of(run(100.0), run(300.0, phase="inference"))
+    answer = guide.answer(View.of(agg=agg))
+    assert [(p.value, p.low, p.status) for p in answer.points] == [(None, None, "not averaged")]
+    assert "not_averaged" in {w.code for w in answer.warnings}
+    assert [p.value for p in guide.answer(View.of(agg=agg, group="phase")).points] == [100.0, 300.0]
+    relative = guide_of(run(110.0, precision="fp16"), run(600.0, phase="inference", precision="fp16"))
+    assert relative.answer(View.of(x="phase", group="precision", baseline="fp32")).means == ()
+
+
+def test_an_unknown_value_is_no_second_one(guide_of):
+    """The word for a run that does not say is not counted beside the one of a run that does."""
+    [point] = guide_of(run(100.0), replace(run(120.0), software=None)).answer(View()).points
+    assert "framework_version" not in point.mixes
+
+
+def test_devices_that_all_points_share_are_in_the_subtitle(guide_of):
+    guide = guide_of(run(800.0, devices=8))
+    view = View()
+    assert "8 devices each" in kind_of(guide.answer(view)).subtitle(guide.answer(view))

@@ -22,6 +22,7 @@ TOOLTIP = [
     {"field": "x", "title": "x", "type": "nominal"}, {"field": "series", "title": "series", "type": "nominal"},
     {"field": "shown", "title": "value", "type": "nominal"}, {"field": "interval", "title": "95% interval", "type": "nominal"},
     {"field": "runs", "title": "runs", "type": "quantitative"}, {"field": "mixes", "title": "mixes", "type": "nominal"},
+    {"field": "configuration", "title": "configuration", "type": "nominal"},
     {"field": "status", "title": "status", "type": "nominal"},
 ]  # fmt: skip
 LONGEST_NAME = 37

@@ -12,6 +12,7 @@ from steptime.guide.charts.spec_template import Spec
 from steptime.guide.charts.theme import status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind
+from steptime.guide.query.configurations import configuration_text
 from steptime.guide.query.points import query
 from steptime.guide.query.results import Point, Result, plain
 from steptime.guide.query.warnings import MOST_FACETS, drawn
@@ -30,9 +31,11 @@ TEXTS = {
     "better": Text("{better} is better"),
     "best": Text("best run of each"),
     "agg": Text("{agg} of each"),
+    "devices": Text("{n} devices each"),
     "runs": Text("{n:,} runs", "{n} run"),
     "intervals": Text("95% intervals"),
 }
+SAMPLES = "samples/s"
 GEOMETRIC_MEAN = "geometric mean"
 UNKNOWN = "unknown"
 MOST_BARS, MOST_WORDS, MOST_TICKS = 120, 60, 12
@@ -72,9 +75,18 @@ def subtitle(result: Result) -> str:
     if view.baseline:
         parts = [TEXTS["relative"](baseline=view.baseline), better]
     else:
-        parts = [of.unit if of.form == "number" else "", better, TEXTS["best" if view.agg == "best" else "agg"](agg=view.agg)]
+        aggregation = TEXTS["best" if view.agg == "best" else "agg"](agg=view.agg)
+        parts = [unit_of(result) if of.form == "number" else "", better, aggregation]
+    devices = int(result.shared.get("replicas") or 1)
+    parts += [TEXTS["devices"](n=devices)] if devices > 1 else []
     intervals = TEXTS["intervals"]() if any(p.low is not None for p in result.points) else ""
     return " · ".join(filter(None, [*parts, TEXTS["runs"](n=result.runs), intervals]))
+
+
+def unit_of(result: Result) -> str:
+    """That of the measure; throughput of runs that do not count samples is in what they count."""
+    unit = measure(result.view.y).unit
+    return result.shared.get("unit") or unit if unit == SAMPLES else unit
 
 
 def filters_text(view: View) -> str:
@@ -97,6 +109,8 @@ def rows(result: Result) -> list[dict[str, Any]]:
                "high": p.high, "runs": p.runs, "status": status_label(p.status), "point": i}  # fmt: skip
         if p.configurations > 1 and p.mixes:
             row["mixes"] = ", ".join(f"{count} × {dimension(name).label}" for name, count in p.mixes.items())
+        if any(p.configuration.values()):
+            row["configuration"] = configuration_text(p.configuration)
         rows.append({**row, "facet": p.facet or UNKNOWN} if faceted else row)
     for mean in (m for m in result.means if named and m.facet in shown):
         row = {"x": GEOMETRIC_MEAN, "series": mean.series or label, "value": mean.value, "low": None, "high": None,
@@ -113,7 +127,7 @@ def values(result: Result) -> dict[str, Any]:
     xs: list[Any] = [x or UNKNOWN for x in drawn(result)] + [GEOMETRIC_MEAN] * (named and bool(result.means))
     if by.kind == "number":
         xs = [float(x) for x in result.xs]
-    unit = f"× {view.baseline}" if relative else of.unit if of.form == "number" else ""
+    unit = f"× {view.baseline}" if relative else unit_of(result) if of.form == "number" else ""
     without = sum(row["value"] is None or ("y" in view.log and row["value"] <= 0) for row in data)
     wide = "child_width" if faceted else "width"
     letters = max(map(len, xs), default=0) * len(xs) if named else 0
@@ -148,7 +162,7 @@ class ChartKind(Kind[Result]):
     parameters: tuple[str, ...] = (
         "x", "y", "group", "facet", "agg", "scaling", "log", "baseline", "range", "contended", "series",
     )  # fmt: skip
-    columns = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended")
+    columns = ("facet", "series", "x", "value", "low", "high", "runs", "configurations", "status", "contended", "configuration")
     texts = TEXTS
     page_draws = True
 
@@ -165,7 +179,10 @@ class ChartKind(Kind[Result]):
         return answer.points
 
     def rows(self, answer: Result) -> list[dict[str, Any]]:
-        return [plain(point) for point in answer.points]
+        return [
+            {**plain(point), "configuration": configuration_text({**answer.shared, **point.configuration} if point.runs else {})}
+            for point in answer.points
+        ]
 
     def template(self) -> Spec:
         return chart_template.template()

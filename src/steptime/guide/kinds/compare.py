@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from steptime.analysis import comparison
-from steptime.analysis.comparison import MARGIN, Estimate
+from steptime.analysis.comparison import MARGIN, UNMISTAKABLE, Estimate
 from steptime.core.errors import UsageError
 from steptime.core.schema import Change, ComparisonVerdict, Status
 from steptime.guide.charts.chart_template import frame, reference
@@ -16,6 +16,7 @@ from steptime.guide.charts.spec_template import Spec, slot, when
 from steptime.guide.charts.theme import VERDICT_COLOURS
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import CHARTS, Kind
+from steptime.guide.query.configurations import KINDS_OF_WORK, NOT_AVERAGED
 from steptime.guide.query.differing import Differing, between_groups, between_records
 from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.results import plain
@@ -46,6 +47,8 @@ TEXTS = {
     "times": Text("{name} has {figure} times the {measure} of {base}"),
     "interval": Text("{verdict}: {difference} (95% interval of the ratio {low} to {high})"),
     "no_interval": Text("{verdict}: {difference}; there is no interval to judge it by"),
+    "unmistakable": Text("{verdict}: {difference}; there is no interval, but runs of one thing do not differ {factor} times"),
+    "kinds_of_work": Text("apart: {ratios}"),
     "nothing_shared": Text("{name}: nothing to compare: they have no configuration in common"),
     "no_figure": Text("{name}: no figure"),
     "runs": Text(
@@ -187,17 +190,23 @@ def _side(group: Group) -> Side:
     if not group.rows:
         status = max(group.statuses, key=lambda s: group.statuses[s], default=NOT_RUN)
         return Side(group.name, None, None, None, 0, 0, ids, "no figure" if status == Status.OK else status)
+    if len({_kind_of_work(row) for row in group.rows}) > 1:
+        return Side(group.name, None, None, None, len(group.rows), group.configurations, ids, NOT_AVERAGED)
+    value, low, high = _value_and_ends(group)
+    return Side(group.name, value, low, high, len(group.rows), group.configurations, ids)
+
+
+def _value_and_ends(group: Group) -> tuple[float, float | None, float | None]:
+    """One run has the interval that it has everywhere; several runs of one configuration that of their spread."""
+    if len(group.rows) == 1:
+        return group.rows[0]["value"], group.rows[0]["low"], group.rows[0]["high"]
     interval = comparison.interval(_estimate(group.rows))
     one = group.configurations == 1
-    return Side(
-        group.name,
-        interval.value,
-        interval.low if one else None,
-        interval.high if one else None,
-        len(group.rows),
-        group.configurations,
-        ids,
-    )
+    return interval.value, interval.low if one else None, interval.high if one else None
+
+
+def _kind_of_work(row: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(row[d] for d in KINDS_OF_WORK)
 
 
 def _difference(first: Group, other: Group, of: Measure, margin: float) -> Difference:
@@ -205,15 +214,31 @@ def _difference(first: Group, other: Group, of: Measure, margin: float) -> Diffe
     if not pairs:
         words = TEXTS["nothing_shared" if first.rows and other.rows else "no_figure"](name=other.name)
         return Difference(other.name, None, None, None, ComparisonVerdict.NO_FIGURE, words, "")
-    ratio = comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
-    change = comparison.verdict(ratio, margin)
+    ratio = _ratio(pairs)
+    by_kind = _ratios_by_kind(pairs)
+    changes = {comparison.verdict(each, margin) for each in by_kind.values()}
+    change = Change.UNDECIDED if {Change.MORE, Change.LESS} <= changes else comparison.verdict(ratio, margin)
     verdict = VERDICTS.get((change, of.better)) or ComparisonVerdict(change)
-    return Difference(
-        other.name, ratio.value, ratio.low, ratio.high, verdict, _words(other, first, ratio, verdict, of), _basis(pairs)
-    )
+    words = _words(other, first, ratio, verdict, of)
+    return Difference(other.name, ratio.value, ratio.low, ratio.high, verdict, words, _basis(pairs, by_kind))
 
 
-def _pairs(first: Group, other: Group) -> Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
+Pair = tuple[list[dict[str, Any]], list[dict[str, Any]]]
+
+
+def _ratio(pairs: Sequence[Pair]) -> comparison.Ratio:
+    return comparison.ratio([(_estimate(a), _estimate(b)) for a, b in pairs])
+
+
+def _ratios_by_kind(pairs: Sequence[Pair]) -> dict[tuple[str, ...], comparison.Ratio]:
+    """Of training and inference apart, where both are compared."""
+    kinds: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        kinds[_kind_of_work(pair[0][0])].append(pair)
+    return {kind: _ratio(kinds[kind]) for kind in sorted(kinds)}
+
+
+def _pairs(first: Group, other: Group) -> Iterable[Pair]:
     """Runs to be held against each other. One configuration on each side: those. Else by what both sides have in common."""
     if not first.rows or not other.rows:
         return
@@ -245,14 +270,19 @@ def _words(other: Group, first: Group, ratio: comparison.Ratio, verdict: Compari
     figure = f"{ratio.value:.3g}" if text == "times" else f"{abs(change):.2g}"
     difference = TEXTS[text](name=other.name, figure=figure, measure=of.label, base=first.name)
     if ratio.low is None or ratio.high is None:
-        return TEXTS["no_interval"](verdict=verdict, difference=difference)
+        text = "no_interval" if verdict == "undecided" else "unmistakable"
+        return TEXTS[text](verdict=verdict, difference=difference, factor=UNMISTAKABLE)
     return TEXTS["interval"](verdict=verdict, difference=difference, low=f"{ratio.low:.4g}", high=f"{ratio.high:.4g}")
 
 
-def _basis(pairs: Sequence[tuple[list[Any], list[Any]]]) -> str:
+def _basis(pairs: Sequence[Pair], by_kind: dict[tuple[str, ...], comparison.Ratio]) -> str:
     fewest = min(len(side) for pair in pairs for side in pair)
     basis = TEXTS["runs"](n=fewest)
-    return TEXTS["configurations"](n=len(pairs), basis=basis) if len(pairs) > 1 else basis
+    basis = TEXTS["configurations"](n=len(pairs), basis=basis) if len(pairs) > 1 else basis
+    if len(by_kind) == 1:
+        return basis
+    ratios = ", ".join(f"{' '.join(filter(None, kind))} {ratio.value:.4g}" for kind, ratio in by_kind.items())
+    return f"{basis}; {TEXTS['kinds_of_work'](ratios=ratios)}"
 
 
 def _warnings(view: View, groups: Sequence[Group]) -> Iterable[ChartWarning]:

@@ -16,15 +16,19 @@ from steptime.guide.query import measure_sql
 from steptime.guide.query.filter_sql import Select, intersection
 from steptime.guide.query.points import UNKNOWN, main_status, ratio
 from steptime.guide.query.results import Point, plain
-from steptime.guide.query.warning_codes import ChartWarning, WarningCode, warning
-from steptime.guide.view.dimensions import dimension, in_order
+from steptime.guide.query.warning_codes import MIXED_VERBS, ChartWarning, WarningCode, warning
+from steptime.guide.query.warnings import ABOVE_IDEAL, listed, plural
+from steptime.guide.view.dimensions import LABEL_PREFIX, dimension, in_order
 from steptime.guide.view.notation import Filters
 from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
+from steptime.store import rollup
 from steptime.store.snapshot import Snapshot
 
 SCALED = ("replicas", "nodes", "devices_per_node", "effective_batch", "replica_batch", "batch")
 """what grows along the axis, so that lines are not grouped by it"""
+MIXED = ("nodes", "threads")
+"""in what runs of one line on one number of devices may differ: 1 node of 8 or 2 of 4, and threads beside GPUs"""
 MOST_LINES = 20
 SCALES = ("throughput", "speedup", "efficiency")
 
@@ -66,92 +70,169 @@ class Scaling:
     contended: int = 0
 
 
+Measured = tuple[float, float | None, float | None, int]
+"""throughput, the ends of its interval, and how many runs it comes from"""
+
+
+@dataclass(frozen=True)
+class LineKey:
+    """All that runs of one line have in common."""
+
+    matching: tuple[str, ...]
+    labels: str
+    interconnect: str
+    groups: tuple[str, ...]
+    """values of the group's dimensions that are none of these"""
+
+
 @dataclass
 class Line:
     """Runs that differ only in how many devices they used, by their number."""
 
+    key: LineKey
     values: dict[str, str]
     named: str
-    points: dict[int, tuple[float, float | None, float | None, int]] = field(default_factory=dict)
+    points: dict[int, Measured] = field(default_factory=dict)
     endings: dict[int, dict[str, int]] = field(default_factory=dict)
     shown: set[int] = field(default_factory=set)
+    mixes: dict[int, dict[str, set[Any]]] = field(default_factory=dict)
 
-    def add(
-        self,
-        devices: int,
-        status: str,
-        n: int,
-        shown: bool,
-        value: float | None,
-        low: float | None,
-        high: float | None,
-        counted: int,
-    ) -> None:
+    def add(self, devices: int, status: str, n: int, shown: bool, measured: Measured | None, mixed: dict[str, set[Any]]) -> None:
         endings = self.endings.setdefault(devices, {})
         endings[status] = endings.get(status, 0) + n
         if shown:
             self.shown.add(devices)
-        if status == Status.OK and value is not None and (devices not in self.points or value > self.points[devices][0]):
-            self.points[devices] = (value, low, high, int(counted))
+        if status != Status.OK or measured is None:
+            return
+        if devices not in self.points or measured[0] > self.points[devices][0]:
+            self.points[devices] = measured
+        for name, values in mixed.items():
+            self.mixes.setdefault(devices, {}).setdefault(name, set()).update(values)
+
+    def start_from(self, other: Line) -> None:
+        """Takes the run on one device of another line."""
+        self.points[1], self.endings[1] = other.points[1], other.endings[1]
+        self.shown |= {1} & other.shown
 
 
 def scaling(snapshot: Snapshot, view: View) -> Scaling:
     """One line for each configuration, named by the group and by whatever else distinguishes lines."""
     lines: list[Line] = []
-    contended = 0
+    contended = unknown = 0
     named = [(s.name, intersection(view.filters, s.filters)) for s in view.series] or [("", view.filters)]
     for name, filters in named:
-        more, disturbed = _lines(snapshot, view, name, filters)
-        lines += more
-        contended += disturbed
+        gathered = _gathered(snapshot, view, name, filters)
+        lines += _based(view, gathered.lines)
+        contended += gathered.contended
+        unknown += gathered.unknown
     lines = [line for line in lines if line.shown - {1}]  # one device alone shows no scaling
-    differing = [d for d in _columns(view) if d != "backend" and len({line.values[d] for line in lines}) > 1]
-    shown = [d for d in view.group if view.resolved(d) in _columns(view)]
-    shown += [d for d in differing if d not in {view.resolved(s) for s in shown} and d != view.resolved("batch")]
-    batches = view.resolved("batch") in differing
-    order = {
-        d: in_order(dimension(d), {line.values[view.resolved(d)] for line in lines}) for d in [*shown, view.resolved("batch")]
-    }
-    lines.sort(key=lambda line: [order[d].index(line.values[view.resolved(d)]) for d in order])
+    batch = view.resolved("batch")
+    labels = sorted({name for line in lines for name in line.values if name.startswith(LABEL_PREFIX)})
+    told = [*(c for c in _columns(view) if c != "backend"), "interconnect", *labels]
+    differing = [d for d in told if len({line.values.get(d, "") for line in lines}) > 1]
+    shown = [d for d in dict.fromkeys([*map(view.resolved, view.group), *differing]) if d not in (batch, "replicas")]
+    order = {d: in_order(dimension(d), {line.values.get(d, "") for line in lines}) for d in [*shown, batch]}
+    lines.sort(key=lambda line: [order[d].index(line.values.get(d, "")) for d in order])
     kept = lines[:MOST_LINES]
-    named_lines = [_scaling_line(view, line, name) for line, name in zip(kept, _names(view, kept, shown, batches), strict=True)]
-    return Scaling(view, tuple(named_lines), tuple(_warnings(named_lines, len(lines), contended)), contended)
+    names = _names(view, kept, shown, batch in differing)
+    named_lines = [_scaling_line(view, line, name) for line, name in zip(kept, names, strict=True)]
+    warnings = _warnings(named_lines, kept, len(lines), contended, unknown)
+    return Scaling(view, tuple(named_lines), tuple(warnings), contended)
 
 
 def _columns(view: View) -> list[str]:
     return [*measure_sql.MATCHING, view.resolved("batch")]
 
 
-def _lines(snapshot: Snapshot, view: View, name: str, filters: Filters) -> tuple[list[Line], int]:
+def _groups(view: View) -> list[str]:
+    """Dimensions of the group that do not tell lines apart anyway."""
+    names = map(view.resolved, view.group)
+    return [d for d in names if d not in (*_columns(view), "interconnect", "replicas") and not d.startswith(LABEL_PREFIX)]
+
+
+@dataclass
+class GatheredRuns:
+    lines: list[Line]
+    contended: int = 0
+    unknown: int = 0
+    """runs whose batch is unknown"""
+
+
+def _gathered(snapshot: Snapshot, view: View, name: str, filters: Filters) -> GatheredRuns:
     """Filters on what grows with the number of devices hide points, never the run on one device that they are compared with."""
+    columns, groups = _columns(view), _groups(view)
+    keys = len(columns) + 2 + len(groups)
+    lines: dict[LineKey, Line] = {}
+    gathered = GatheredRuns([])
+    for row in snapshot.ask(*_lines_sql(view, filters, columns, groups)):
+        (*matching, labels, interconnect), own = row[: len(columns) + 2], row[len(columns) + 2 : keys]
+        shown, devices, status, disturbed, n, value, ends, counted, *mixed = row[keys:]
+        if disturbed and not view.contended:
+            gathered.contended += int(n) if shown else 0
+        elif not matching[-1]:
+            gathered.unknown += int(n) if shown and devices > 1 else 0
+        else:
+            key = LineKey(tuple(matching), labels, interconnect, tuple(own))
+            if key not in lines:
+                lines[key] = Line(key, _line_values(key, columns, groups), name)
+            measured = None if value is None else (value, ends["low"], ends["high"], int(counted))
+            lines[key].add(devices, status, int(n), shown, measured, {m: set(v or ()) for m, v in zip(MIXED, mixed, strict=True)})
+    gathered.lines = list(lines.values())
+    return gathered
+
+
+def _lines_sql(view: View, filters: Filters, columns: list[str], groups: list[str]) -> tuple[str, dict[str, Any]]:
+    """One row for each line, number of devices and way of ending."""
     select = Select(view)
     speed = measure_sql.stored_measure("throughput", "max" if view.agg == "best" else view.agg)
-    columns = _columns(view)
-    texts = ", ".join(f"{select.text(c)} AS c{i}" for i, c in enumerate(columns))
-    keys = ", ".join(f"c{i}" for i in range(len(columns)))
-    growing = select.where(tuple(f for f in filters if f not in measure_sql.baseline_filters(view, filters)))
-    rows = f"""SELECT {texts}, {growing} AS shown, replicas, status, contended, n,
+    texts = [*map(measure_sql.matching_text, columns), measure_sql.LABELS, "interconnect", *map(select.text, groups)]
+    keys = ", ".join(f"c{i}" for i in range(len(texts)))
+    named = ", ".join(f"{text} AS c{i}" for i, text in enumerate(texts))
+    steady = measure_sql.baseline_filters(view, filters)
+    growing = select.where(tuple(f for f in filters if f not in steady))
+    rows = f"""SELECT {named}, {growing} AS shown, replicas, status, contended, n, {", ".join(f"{m} AS m_{m}" for m in MIXED)},
         {speed.value} AS v, {speed.low} AS lo, {speed.high} AS hi, {speed.count} AS c
-        FROM {select.source(measure_sql.baseline_filters(view, filters))} WHERE replicas = 1 OR (replicas > 1 AND {growing})"""
-    sums = f"""SELECT {keys}, shown, replicas, status, contended, max(v), arg_max(lo, v), arg_max(hi, v), sum(c), sum(n)
-        FROM rows GROUP BY ALL"""
-    lines: dict[tuple[str, ...], Line] = {}
-    contended = 0
-    for row in snapshot.ask(f"WITH rows AS ({rows}) {sums}", select.parameters):
-        key, (shown, devices, status, disturbed, *measured, n) = row[: len(columns)], row[len(columns) :]
-        if disturbed and not view.contended:
-            contended += int(n) if shown else 0
-            continue
-        line = lines.setdefault(key, Line(dict(zip(columns, key, strict=True)), name))
-        line.add(devices, status, int(n), shown, *measured)
-    return list(lines.values()), contended
+        FROM {select.source(steady, groups)} WHERE replicas = 1 OR (replicas > 1 AND {growing})"""
+    mixed = ", ".join(f"list(DISTINCT m_{m}) FILTER (v IS NOT NULL AND m_{m} IS NOT NULL)" for m in MIXED)
+    ends = rollup.ends_at("v", "max", "lo", "hi")
+    sums = f"SELECT {keys}, shown, replicas, status, contended, sum(n), max(v), {ends}, sum(c), {mixed} FROM rows GROUP BY ALL"
+    return f"WITH rows AS ({rows}) {sums}", select.parameters
+
+
+def _line_values(key: LineKey, columns: list[str], groups: list[str]) -> dict[str, str]:
+    labels = (label.partition("=") for label in key.labels.split("\x1f") if label)
+    return {
+        **dict(zip(columns, key.matching, strict=True)),
+        "interconnect": key.interconnect,
+        **{LABEL_PREFIX + name: value for name, _, value in labels},
+        **dict(zip(groups, key.groups, strict=True)),
+    }
+
+
+def _based(view: View, lines: list[Line]) -> list[Line]:
+    """Lines without a run on one device get that of the same thing without an interconnect, or in another of the groups."""
+    steady = [i for i, d in enumerate(_groups(view)) if d not in measure_sql.GROWING]
+
+    def alike(line: Line, interconnect: str) -> tuple[Any, ...]:
+        return (line.key.matching, line.key.labels, interconnect, *(line.key.groups[i] for i in steady))
+
+    bases: dict[tuple[Any, ...], Line] = {}
+    for line in lines:
+        at = alike(line, line.key.interconnect)
+        if 1 in line.points and (at not in bases or line.points[1][0] > bases[at].points[1][0]):
+            bases[at] = line
+    for line in lines:
+        base = bases.get(alike(line, line.key.interconnect)) or bases.get(alike(line, ""))
+        if 1 not in line.points and base:
+            line.start_from(base)
+    return lines
 
 
 def _names(view: View, lines: list[Line], shown: list[str], batches: bool) -> list[str]:
     """Unknown values are left out, unless two lines would then have one name."""
 
     def name(line: Line, unknown: str) -> str:
-        values = [line.values[view.resolved(d)] or unknown for d in shown]
+        values = [line.values.get(d) or unknown for d in shown]
         batch = line.values[view.resolved("batch")] or unknown
         return ", ".join(filter(None, [line.named, *values, f"batch {batch}" if batches and batch else ""])) or UNKNOWN * bool(
             shown
@@ -185,10 +266,17 @@ def _point(line: Line, devices: int, base: Any) -> ScalingPoint:
     return ScalingPoint(devices, value, low, high, base[0] * devices if base else None, **relative, runs=runs)
 
 
-def _warnings(lines: list[ScalingLine], total: int, contended: int) -> list[ChartWarning]:
+def _warnings(lines: list[ScalingLine], gathered: list[Line], total: int, contended: int, unknown: int) -> list[ChartWarning]:
     alone = sum(line.base is None for line in lines)
+    above = sum((point.efficiency or 0) > ABOVE_IDEAL for line in lines for point in line.points)
+    points = [line.mixes.get(devices, {}) for line in gathered for devices in line.shown]
+    mixed = {name: max((len(point.get(name, ())) for point in points), default=0) for name in MIXED}
+    values = [f"{count} {plural(name)}" for name, count in mixed.items() if count > 1]
     warnings = [
+        values and warning(WarningCode.MIXED, verb=MIXED_VERBS[""](agg="best"), values=listed(values)),
         alone and warning(WarningCode.LINES_WITHOUT_SINGLE_DEVICE, n=alone),
+        above and warning(WarningCode.ABOVE_IDEAL, n=above),
+        unknown and warning(WarningCode.UNKNOWN_BATCH, n=unknown),
         total > len(lines) and warning(WarningCode.LINES_CUT, n=total - len(lines), total=total),
         contended and warning(WarningCode.CONTENDED, n=contended),
     ]

@@ -11,6 +11,15 @@ from steptime.core.errors import UnknownName
 from steptime.core.schema import FAILURES, Status
 from steptime.core.stats.interval import quantile
 from steptime.guide.query import measure_sql
+from steptime.guide.query.configurations import (
+    AVERAGES,
+    KINDS_OF_WORK,
+    NOT_AVERAGED,
+    Configuration,
+    Shown,
+    configuration_of,
+    shared_by,
+)
 from steptime.guide.query.filter_sql import Select, intersection, matches
 from steptime.guide.query.measure_sql import MeasureSql
 from steptime.guide.query.results import Mean, Point, Result
@@ -22,12 +31,6 @@ from steptime.guide.view.view import View
 from steptime.store import rollup
 from steptime.store.snapshot import Snapshot
 
-MIXING = (
-    "model", "phase", "framework", "framework_version", "precision", "device", "replicas", "nodes", "interconnect", "server",
-    "replica_batch", "threads", "optimizer", "data_type", "runtime", "origin", "image_size", "compile", "layout", "augmentation",
-    "part", "unit", "variant",
-)  # fmt: skip
-"""dimensions that are named when a point has several values of them; the others follow from these"""
 MOST_CELLS = 500
 """combinations of x and series that are filled up with `not run`; nobody can read a larger grid"""
 UNKNOWN = "unknown"
@@ -45,6 +48,8 @@ class PointRow:
     low: float | None
     high: float | None
     spread: float | None
+    configs: list[str]
+    """whose value it is: several only where their values are equal"""
     mixes: dict[str, int]
 
 
@@ -69,13 +74,15 @@ def query(snapshot: Snapshot, view: View) -> Result:
     facets = tuple(in_order(dimension(view.facet), {f for f, _, _ in shown})) if view.facet else ("",)
     present = {s for _, s, _ in shown}
     series = tuple(name for name in _ordered_series(view, gathered) if name in present)
-    points = tuple(_point(key, gathered, view) for key in _cells(view, facets, series, xs, shown))
+    points = [_point(key, gathered, view) for key in _cells(view, facets, series, xs, shown)]
+    points, shared = _configured(snapshot, view, points, gathered)
     result = Result(
         view=view,
         xs=xs,
         series=series,
         facets=facets if shown else (),
-        points=points,
+        points=tuple(points),
+        shared=shared,
         runs=sum(p.runs for p in points),
         contended=sum(p.contended for p in points),
         selects={name: gathered.filters[name] for name in series},
@@ -93,26 +100,25 @@ def _gather(snapshot: Snapshot, view: View, place: int, name: str, filters: Filt
     """All points of one named series (or of the whole view), split by the groups."""
     select = Select(view)
     shown = [view.x, *view.group, *([view.facet] if view.facet else [])]
-    mixing = [d for d in MIXING if d not in {view.resolved(s) for s in shown}]
+    mixing = Shown.of(view).others
     bits = snapshot.bits if select.uses_rollup(filters, shown) else {}
     source = select.source(filters, shown)
-    if view.y in ("speedup", "efficiency"):
+    if view.y in measure_sql.SCALED:
         source = measure_sql.with_baseline(select, source)
     keys = [f"{select.text(d)} AS k{i}" for i, d in enumerate(shown)]
-    good = "status = 'ok'" if view.contended else "status = 'ok' AND NOT contended"
+    good = good_runs(view)
     words = sorted({place.word for name_, place in bits.items() if name_ in mixing})
     counted = [d for d in mixing if d not in bits]
     figure = measure_sql.expressions(select)
     for row in snapshot.ask(_points_sql(select, figure, keys, words, counted, source, good), select.parameters):
         key = _key(view, place, name, row[: len(shown)], filters, gathered)
-        ok, configurations, runs, value, low, high, spread, *rest = row[len(shown) :]
+        ok, configurations, runs, value, ends, spread, configs, *rest = row[len(shown) :]
         gathered.endings[key][Status.OK] = int(ok)
         kinds = dict(zip(counted, rest[len(words) :], strict=True))
         seen = dict(zip(words, rest, strict=False))
         kinds.update({d: bits[d].values(seen) for d in mixing if d in bits})
-        gathered.values[key] = PointRow(
-            configurations, int(runs), value, low, high, spread, {d: kinds[d] for d in mixing if kinds[d] > 1}
-        )
+        mixes = {d: kinds[d] for d in mixing if kinds[d] > 1}
+        gathered.values[key] = PointRow(configurations, int(runs), value, ends["low"], ends["high"], spread, configs, mixes)
     others = f"""SELECT {", ".join(keys)}, status, contended, sum(n) FROM {source}
         WHERE NOT ({good}) OR {figure.value} IS NULL GROUP BY ALL"""
     for row in snapshot.ask(others, select.parameters):
@@ -124,6 +130,10 @@ def _gather(snapshot: Snapshot, view: View, place: int, name: str, filters: Filt
             gathered.endings[key][status] = gathered.endings[key].get(status, 0) + int(count)
 
 
+def good_runs(view: View) -> str:
+    return "status = 'ok'" if view.contended else "status = 'ok' AND NOT contended"
+
+
 def _points_sql(
     select: Select, figure: MeasureSql, keys: list[str], words: list[int], counted: list[str], source: str, good: str
 ) -> str:
@@ -133,11 +143,41 @@ def _points_sql(
     rows = f"""SELECT {", ".join([*keys, "config", "n", *columns])}, {figure.value} AS v, {figure.low} AS lo, {figure.high} AS hi,
         {figure.count} AS c, {figure.spread} AS sd FROM {source} WHERE {good} AND v IS NOT NULL"""
     total = {"max": "max(v)", "min": "min(v)", "mean": "avg(v)", "median": "median(v)"}[pick]
-    at = "arg_max" if pick == "max" else "arg_min"
+    extreme = "min" if pick == "min" else "max"
     configurations = "count(DISTINCT config)" if select.view.contended else "count(*)"
-    kinds = [f"bit_or(word_{w})" for w in words] + [f"count(DISTINCT {d})" for d in counted]
-    sums = ["sum(n)", configurations, "sum(c)", total, f"{at}(lo, v)", f"{at}(hi, v)", "any_value(sd)", *kinds]
-    return f"SELECT {', '.join([*(f'k{i}' for i in range(len(keys))), *sums])} FROM ({rows}) GROUP BY ALL"
+    kinds = [f"bit_or(word_{w})" for w in words] + [f"count(DISTINCT nullif({d}, ''))" for d in counted]
+    by = ", ".join(f"k{i}" for i in range(len(keys)))
+    ends = rollup.ends_at("v", extreme, "lo", "hi")
+    sums = ["sum(n)", configurations, "sum(c)", total, ends, "any_value(sd)", *kinds]
+    named = [f"{sql} AS s{i}" for i, sql in enumerate(sums)]
+    first, rest = ", ".join(f"s{i}" for i in range(6)), "".join(f", s{i}" for i in range(6, len(sums)))
+    return f"""WITH r AS MATERIALIZED ({rows}),
+        p AS (SELECT {by}, {extreme}(v) AS top, {", ".join(named)} FROM r GROUP BY ALL),
+        c AS (SELECT {by}, list(DISTINCT config) AS configs FROM r JOIN p USING ({by}) WHERE v = top GROUP BY ALL)
+        SELECT {by}, {first}, configs{rest} FROM p JOIN c USING ({by})"""
+
+
+def _configured(snapshot: Snapshot, view: View, points: list[Point], gathered: Gathered) -> tuple[list[Point], Configuration]:
+    """The points, each with what it is besides what x, series and facet say; and apart from that what all of them are."""
+    names = Shown.of(view).others
+    rows = _configurations(snapshot, names, {c for row in gathered.values.values() for c in row.configs})
+    known: dict[int, Configuration] = {}
+    for i, point in enumerate(points):
+        if point.configurations:
+            configs = gathered.values[point.facet, point.series, point.x].configs
+            mixed = point.mixes if view.agg in AVERAGES else {}
+            known[i] = configuration_of([rows[c] for c in configs], [d for d in names if d not in mixed])
+    shared = shared_by(list(known.values()))
+    for i, configuration in known.items():
+        own = {d: value for d, value in configuration.items() if d not in shared}
+        points[i] = replace(points[i], configuration=own)
+    return points, shared
+
+
+def _configurations(snapshot: Snapshot, names: list[str], configs: set[str]) -> dict[str, Configuration]:
+    texts = ", ".join(rollup.text(d) for d in names)
+    query = f"SELECT config, {texts} FROM rollup WHERE config IN (SELECT unnest($configs))"
+    return {config: dict(zip(names, values, strict=True)) for config, *values in snapshot.ask(query, {"configs": list(configs)})}
 
 
 def _key(view: View, place: int, name: str, values: tuple[str, ...], filters: Filters, gathered: Gathered) -> Key:
@@ -187,14 +227,16 @@ def _point(key: Key, gathered: Gathered, view: View) -> Point:
     if row is None:
         status = main_status(endings, contended)
         return Point(x, series, facet, status=status, statuses=endings, contended=contended)
-    low, high = _interval(row, view)
+    averaged = view.agg not in AVERAGES or not set(row.mixes) & set(KINDS_OF_WORK)
+    low, high = _interval(row, view) if averaged else (None, None)
     return Point(
         x=x,
         series=series,
         facet=facet,
-        value=row.value,
+        value=row.value if averaged else None,
         low=low,
         high=high,
+        status="ok" if averaged else NOT_AVERAGED,
         runs=row.runs,
         configurations=row.configurations,
         statuses=endings,
@@ -216,17 +258,20 @@ def main_status(endings: dict[str, int], contended: int) -> str:
 def _interval(row: PointRow, view: View) -> tuple[float | None, float | None]:
     """The interval of the chosen run; of a mean or median over runs of one configuration, from their spread; else none."""
     assert row.value is not None
-    if view.agg not in ("mean", "median"):
-        return row.low, row.high
+    if view.agg not in AVERAGES or (row.configurations == 1 and row.runs == 1):
+        return _around(row.value, row.low, row.high)
     if row.configurations != 1:
         return None, None
-    if row.runs == 1:
-        return row.low, row.high
     if view.y not in STORED_MEASURES or row.spread is None:
         return None, None
     wider = math.sqrt(math.pi / 2) if view.agg == "median" else 1.0
     half = wider * quantile(0.975, row.runs - 1) * row.spread / math.sqrt(row.runs)
     return max(row.value - half, 0.0), row.value + half
+
+
+def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """An interval that does not hold its own value says nothing: a price below 0, a clock that ran backwards."""
+    return (low, high) if low is not None and high is not None and low <= value <= high else (None, None)
 
 
 def ratio(point: Point, base: Point) -> tuple[float, float | None, float | None]:
@@ -272,7 +317,7 @@ def relative(result: Result) -> Result:
     return replace(
         result,
         points=tuple(points),
-        means=_means(points, bases, result) if by_series else (),
+        means=_means(points, bases, result) if by_series and result.view.x not in KINDS_OF_WORK else (),
         warnings=(*result.warnings, *left_out),
     )
 

@@ -31,13 +31,16 @@ class Point:
     """different configurations behind the value: more than 1 is worth a warning"""
     status: str = "ok"
     """ok | a failure (schema.FAILURES) | contended (all runs were, and are left out) | no figure (of this measure) |
-    no baseline | not run"""
+    not averaged (runs that do different kinds of work) | no baseline | not run"""
     statuses: dict[str, int] = field(default_factory=dict)
     """how many runs ended in which way, contended ones not counted unless they are included"""
     contended: int = 0
     """runs that were left out because something else disturbed them"""
     mixes: dict[str, int] = field(default_factory=dict)
     """dimension: how many values of it are behind this point, where more than one"""
+    configuration: dict[str, str] = field(default_factory=dict)
+    """dimension: its value in the configuration that is shown, where not all points have the same; of a mean or median, where
+    all its runs agree"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ class Result:
     facets: tuple[str, ...]
     points: tuple[Point, ...]
     """by facet, series, x, in those orders"""
+    shared: dict[str, str] = field(default_factory=dict)
+    """dimension: its value, where all points have the same"""
     means: tuple[Mean, ...] = ()
     warnings: tuple[ChartWarning, ...] = ()
     runs: int = 0

@@ -11,6 +11,10 @@ from steptime.guide.view.texts import Text
 
 class WarningCode(StrEnum):
     MIXED = "mixed"
+    DIFFERENT = "different"
+    NOT_AVERAGED = "not_averaged"
+    ABOVE_IDEAL = "above_ideal"
+    UNKNOWN_BATCH = "unknown_batch"
     CONTENDED = "contended"
     FACETS_CUT = "facets_cut"
     NAMES_CUT = "names_cut"
@@ -32,6 +36,17 @@ def _counted(noun: str, singular: str, plural: str, rest: str) -> Text:
 
 TEXTS = {
     WarningCode.MIXED: Text("a point {verb} up to {values}; filter or group by them to compare like with like"),
+    WarningCode.DIFFERENT: Text("points differ also in {values}; filter or group by them, or let --alike choose the filters"),
+    WarningCode.NOT_AVERAGED: _counted(
+        "point", "has", "have", "no figure: runs of different {names} are never averaged; filter or group by it"
+    ),
+    WarningCode.ABOVE_IDEAL: _counted(
+        "point",
+        "has",
+        "have",
+        "an efficiency above 100%: the run on one device was slowed, or a device's share of the work fits its caches better",
+    ),
+    WarningCode.UNKNOWN_BATCH: _counted("run", "is", "are", "not shown: the batch size is unknown, so nothing says what scales"),
     WarningCode.CONTENDED: Text(
         "{n} contended runs are left out; include them with contended=1",
         "{n} contended run is left out; include it with contended=1",

@@ -3,6 +3,7 @@
     /guide?x=model&group=precision         the page; .csv .json .svg .png .vl.json after /guide give the same view as a file
     /api/meta  /api/version                what there is; whether it has changed
     /api/view?..  /api/facets?..           the answer to a view; the values of filters with their counts
+    /api/alike?..                          the view with filters that make its points comparable
     /api/runs?..  /api/run/ID              the runs behind a view or a point; one run, whole
     POST /api/records                      accepts records if the guide was started with --accept (upload.py)
 
@@ -73,6 +74,7 @@ def application(store: Store, token: str = "", accept: bool = False) -> AccessCo
         Route("/api/meta", _json(lambda request: answers.meta(guide))),
         Route("/api/version", _json(lambda request: {"version": live.version()})),
         Route("/api/view", _json(lambda request: _for_page(guide, _view(request)))),
+        Route("/api/alike", _json(lambda request: {"query": guide.alike(_view(request)).query()})),
         Route("/api/facets", _json(lambda request: answers.facets_answer(guide, _view(request)))),
         Route("/api/runs", _json(lambda request: answers.runs_answer(guide, _pairs(request)))),
         Route("/api/run/{name}", _json(lambda request: complete_run(guide, request.path_params["name"]))),

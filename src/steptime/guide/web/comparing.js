@@ -1,6 +1,6 @@
 // Runs or groups of runs against the first of them; the same as guide/kinds/compare.py and analysis/comparison.py.
 
-import { measureNamed } from "./dimensions.js";
+import { byKey, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
 import { extreme, runInterval } from "./figures.js";
 import { narrowed } from "./query.js";
@@ -75,10 +75,23 @@ function sideOf({ name, rows, all, configurations }) {
     const words = status === "ok" ? "no figure" : status;
     return { name, value: null, low: null, high: null, runs: 0, configurations: 0, run_ids, status: words };
   }
-  const interval = intervalAround(estimate(rows));
-  const shown = configurations === 1 ? interval : { value: interval.value, low: null, high: null };
-  return { name, ...shown, runs: rows.length, configurations, run_ids, status: "ok" };
+  const counts = { name, runs: rows.length, configurations, run_ids };
+  const unlike = new Set(rows.map(kindOfWork)).size > 1;
+  if (unlike) return { ...counts, value: null, low: null, high: null, status: FACTS.not_averaged };
+  return { ...counts, ...valueAndEnds(rows, configurations), status: "ok" };
 }
+
+// One run has the interval that it has everywhere; several runs of one configuration that of their spread.
+/** @type {(rows: ComparedRun[], configurations: number) => Estimated} */
+function valueAndEnds(rows, configurations) {
+  const [{ value, low, high }] = rows;
+  if (rows.length === 1) return { value, low, high };
+  const interval = intervalAround(estimate(rows));
+  return configurations === 1 ? interval : { value: interval.value, low: null, high: null };
+}
+
+/** @type {(run: ComparedRun) => string} */
+const kindOfWork = ({ row }) => FACTS.kinds_of_work.map((d) => valueOf(row, d)).join("\x1f");
 
 /** @type {(pairs: ComparedRun[][][]) => { value: number, low: number | null, high: number | null }} */
 function ratioOf(pairs) {
@@ -93,8 +106,10 @@ function ratioOf(pairs) {
 }
 
 /** @type {(ratio: Estimated) => string} */
-function verdictOf({ low, high }) {
-  if (low === null || high === null) return "undecided";
+function verdictOf({ value, low, high }) {
+  if (low === null || high === null) {
+    return (value ?? 1) >= FACTS.unmistakable ? "more" : (value ?? 1) <= 1 / FACTS.unmistakable ? "less" : "undecided";
+  }
   if (low >= 1 - FACTS.margin && high <= 1 + FACTS.margin) return "same";
   return low > 1 ? "more" : high < 1 ? "less" : "undecided";
 }
@@ -128,10 +143,12 @@ function differenceOf(first, other, of) {
     return { name, ratio: null, low: null, high: null, verdict: "no figure", words, basis: "" };
   }
   const ratio = ratioOf(pairs);
-  const change = verdictOf(ratio);
+  const kinds = ratiosByKind(pairs);
+  const changes = kinds.map(([, each]) => verdictOf(each));
+  const change = changes.includes("more") && changes.includes("less") ? "undecided" : verdictOf(ratio);
   const verdict = /** @type {Record<string, string>} */ (FACTS.verdicts)[`${change} ${of.better}`] ?? change;
   const words = wordsFor(name, first.name, ratio, verdict, of);
-  return { name, ratio: ratio.value, low: ratio.low, high: ratio.high, verdict, words, basis: basisOf(pairs) };
+  return { name, ratio: ratio.value, low: ratio.low, high: ratio.high, verdict, words, basis: basisOf(pairs, kinds) };
 }
 
 /** @type {(value: number, digits: number) => string} */
@@ -143,15 +160,26 @@ function wordsFor(name, base, { value, low, high }, verdict, of) {
   const text = value >= 2 ? "times" : change >= 0 ? "more" : "less";
   const figure = text === "times" ? short(value, 3) : short(Math.abs(change), 2);
   const difference = sayText(TEXTS[text], { name, figure, measure: of.label, base });
-  if (low === null || high === null) return sayText(TEXTS.no_interval, { verdict, difference });
+  if (low === null || high === null) {
+    const words = verdict === "undecided" ? TEXTS.no_interval : TEXTS.unmistakable;
+    return sayText(words, { verdict, difference, factor: FACTS.unmistakable });
+  }
   return sayText(TEXTS.interval, { verdict, difference, low: short(low, 4), high: short(high, 4) });
 }
 
-/** @type {(pairs: ComparedRun[][][]) => string} */
-function basisOf(pairs) {
+// Of training and inference apart, where both are compared.
+/** @type {(pairs: ComparedRun[][][]) => [string, Estimated & { value: number }][]} */
+const ratiosByKind = (pairs) =>
+  [...groupRows(pairs, ([first]) => kindOfWork(first[0]))].sort(byKey).map(([kind, list]) => [kind, ratioOf(list)]);
+
+/** @type {(pairs: ComparedRun[][][], kinds: [string, Estimated & { value: number }][]) => string} */
+function basisOf(pairs, kinds) {
   const fewest = Math.min(...pairs.flat().map((side) => side.length));
   const basis = sayText(TEXTS.runs, { n: fewest });
-  return pairs.length > 1 ? sayText(TEXTS.configurations, { n: pairs.length, basis }) : basis;
+  const all = pairs.length > 1 ? sayText(TEXTS.configurations, { n: pairs.length, basis }) : basis;
+  if (kinds.length === 1) return all;
+  const named = kinds.map(([kind, { value }]) => `${kind.split("\x1f").filter(Boolean).join(" ")} ${short(value, 4)}`);
+  return `${all}; ${sayText(TEXTS.kinds_of_work, { ratios: named.join(", ") })}`;
 }
 
 // Dimensions whose values are not the same on all sides.

@@ -1,5 +1,6 @@
 // The engine of the single-file report: the same answers as guide/engine.py, from the rows that the file brings.
 
+import { alikeView } from "./alike.js";
 import { before, dimensionNamed, inOrder } from "./dimensions.js";
 import { FACTS } from "./facts.js";
 import { fill } from "./fill.js";
@@ -20,6 +21,7 @@ export function engineOf(data) {
   const engine = {
     rows,
     meta: () => metaOf(rows),
+    alike: (view) => alikeView(rows, view),
     facets: (view, names) => facetsOf(rows, view, names),
     answer(view) {
       const kind = kindOf(view);

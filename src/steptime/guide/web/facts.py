@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from steptime.analysis.comparison import MARGIN
+from steptime.analysis.comparison import MARGIN, UNMISTAKABLE
 from steptime.core.schema import FAILURES
-from steptime.guide.kinds import compare, coverage, runs, scaling
+from steptime.guide.kinds import chart, compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
-from steptime.guide.query import facets, filter_sql, measure_sql, points, warning_codes, warnings
+from steptime.guide.query import configurations, facets, filter_sql, measure_sql, points, warning_codes, warnings
 from steptime.guide.view import notation, view
 from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
@@ -46,7 +46,13 @@ def facts() -> dict[str, Any]:
         "of_runs": filter_sql.RUN_COLUMNS,
         "matching": measure_sql.MATCHING,
         "growing": measure_sql.GROWING,
-        "mixing": points.MIXING,
+        "mixing": configurations.MIXING,
+        "follows": configurations.FOLLOWS,
+        "kinds_of_work": configurations.KINDS_OF_WORK,
+        "not_averaged": configurations.NOT_AVERAGED,
+        "averages": configurations.AVERAGES,
+        "growing_devices": configurations.DEVICES,
+        "scaling_mixes": scaling.MIXED,
         "implied": facets.IMPLIED,
         "compared": compare.KEYS,
         "telling": compare.TELLING,
@@ -67,6 +73,8 @@ def facts() -> dict[str, Any]:
         "mixed_verbs": {agg: asdict(text) for agg, text in warning_codes.MIXED_VERBS.items()},
         "nothing": filter_sql.NOTHING,
         "margin": MARGIN,
+        "unmistakable": UNMISTAKABLE,
+        "samples": chart.SAMPLES,
         "limits": {
             "cells": points.MOST_CELLS,
             "facets": warnings.MOST_FACETS,
@@ -74,6 +82,8 @@ def facts() -> dict[str, Any]:
             "labels": facets.MOST_LABELS,
             "matrix": coverage.MOST,
             "lines": scaling.MOST_LINES,
+            "warning_values": warnings.MOST_VALUES,
+            "above_ideal": warnings.ABOVE_IDEAL,
             "ids": compare.MOST_IDS,
         },
     }

@@ -1,10 +1,10 @@
 // What a measure of one configuration is, and its interval; the same as guide/query/measure_sql.py on rows of the rollup.
 
-import { measureNamed } from "./dimensions.js";
+import { byKey, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
-import { deviation, mean, median } from "./reduce.js";
+import { deviation, groupRows, mean, median } from "./reduce.js";
 import { quotient } from "./relative.js";
-import { resolvedName, valueOf } from "./rows.js";
+import { valueOf } from "./rows.js";
 
 // max | min | mean | median: what the aggregation means for the measure.
 /** @type {(view: View) => string} */
@@ -20,7 +20,7 @@ export const AGGREGATE = {
   median,
 };
 
-const isAverage = (/** @type {string} */ pick) => pick === "mean" || pick === "median";
+export const isAverage = (/** @type {string} */ pick) => FACTS.averages.includes(pick);
 
 const NO_INTERVAL = { low: null, high: null };
 const NO_FIGURE = { value: null, ...NO_INTERVAL, count: 0, spread: null };
@@ -30,30 +30,42 @@ const NO_FIGURE = { value: null, ...NO_INTERVAL, count: 0, spread: null };
 export const extreme = (list, key, pick) =>
   list.length ? list.reduce((a, b) => ((pick === "min" ? key(b) < key(a) : key(b) > key(a)) ? b : a)) : undefined;
 
+// The interval of what has the largest (or least) value, none where that has none: never another's. Of equals the widest.
+/** @type {(list: Estimated[], pick: string) => Ends} */
+export function endsAt(list, pick) {
+  const measured = list.filter(({ value }) => value !== null && value !== undefined);
+  const value = extreme(measured, (item) => item.value ?? NaN, pick)?.value;
+  const equal = measured.filter((item) => item.value === value && item.low !== null && item.high !== null);
+  const [widest] = equal.sort((a, b) => (a.low ?? 0) - (b.low ?? 0) || (b.high ?? 0) - (a.high ?? 0));
+  return widest ? { low: widest.low, high: widest.high } : NO_INTERVAL;
+}
+
 // The figure of a column, of the runs of one configuration.
 /** @type {(runs: Row[], name: string, pick: string) => Figure} */
 export function storedFigure(runs, name, pick) {
-  const values = runs.map((run) => run[name]).filter((v) => v !== null && v !== undefined);
-  if (!values.length) return NO_FIGURE;
-  const { low, high } = isAverage(pick) && values.length !== 1 ? NO_INTERVAL : endsOf(runs, name, pick);
+  const measured = runs.filter((run) => run[name] !== null && run[name] !== undefined);
+  if (!measured.length) return NO_FIGURE;
+  const values = measured.map((run) => run[name]);
+  const alone = !isAverage(pick) || values.length === 1;
+  const speeds = measured.map((run) => ({ value: run[name], ...runInterval(run, "throughput") }));
+  const { low, high } = alone ? intervalOfMeasure(endsAt(speeds, pick), name, runs[0].effective_batch) : NO_INTERVAL;
   return { value: AGGREGATE[pick](values), low, high, count: values.length, spread: deviation(values) };
 }
 
-// The interval of the fastest (or slowest) run that has one.
-/** @type {(runs: Row[], name: string, pick: string) => { low: number | null, high: number | null }} */
-function endsOf(runs, name, pick) {
-  if (name !== "throughput" && name !== "batch_time_ms") return NO_INTERVAL;
-  const slowest = pick === (name === "throughput" ? "min" : "max");
-  const timed = runs.filter((run) => typeof run.throughput === "number" && typeof run.ci_low === "number");
-  return runInterval(extreme(timed, (run) => run.throughput, slowest ? "min" : "max") ?? {}, name);
+// From the interval of throughput to that of a measure: by the batch there is one of batch time.
+/** @type {(ends: Ends, name: string, batch: number | null) => Ends} */
+function intervalOfMeasure({ low, high }, name, batch) {
+  if (name === "throughput") return { low, high };
+  return name === "batch_time_ms" && batch && low && high
+    ? { low: (batch * 1e3) / high, high: (batch * 1e3) / low }
+    : NO_INTERVAL;
 }
 
-// Single runs have an interval of throughput, and by the batch one of batch time.
-/** @type {(run: Row, name: string) => { low: number | null, high: number | null }} */
-export function runInterval({ ci_low: low, ci_high: high, effective_batch: batch }, name) {
-  if (typeof low !== "number" || typeof high !== "number") return NO_INTERVAL;
-  if (name === "throughput") return { low, high };
-  return name === "batch_time_ms" && batch ? { low: (batch * 1e3) / high, high: (batch * 1e3) / low } : NO_INTERVAL;
+// Single runs have an interval of throughput and of batch time. One that does not hold its own value says nothing.
+/** @type {(run: Row, name: string) => Ends} */
+export function runInterval({ ci_low: low, ci_high: high, throughput, effective_batch: batch }, name) {
+  const believable = typeof low === "number" && typeof high === "number" && low <= throughput && throughput <= high;
+  return believable ? intervalOfMeasure({ low, high }, name, batch) : NO_INTERVAL;
 }
 
 // Price of a million samples: the dearest is the slowest.
@@ -67,44 +79,54 @@ function costFigure(runs, pick) {
   return { value: over(speed.value), low: over(speed.high), high: over(speed.low), count: speed.count, spread: null };
 }
 
-/** @type {(row: Row, scaling: string) => string} */
+// The value of a column that must agree. Threads are compared where a CPU computes with them, not beside a GPU.
+/** @type {(row: Row, name: string) => string} */
+export const matchingText = (row, name) => (name === "threads" && row.device_type === "gpu" ? "" : valueOf(row, name));
+
+// All labels but the price, which grows with the number of devices.
+/** @type {(row: Row) => [string, string][]} */
+export const steadyLabels = (row) =>
+  Object.entries(row.labels ?? {})
+    .filter(([name]) => name !== FACTS.price_label)
+    .sort(byKey);
+
+// The same for runs that differ only in the number of devices; null where the batch is unknown.
+/** @type {(row: Row, scaling: string) => string | null} */
 function matchKey(row, scaling) {
-  return [...FACTS.matching, resolvedName("batch", scaling)].map((c) => row[c] ?? "").join("\x1f");
+  const batch = valueOf(row, "batch", scaling);
+  return batch && JSON.stringify([FACTS.matching.map((c) => matchingText(row, c)), steadyLabels(row), batch]);
 }
 
-// Filters but for those on what grows with the number of devices, and on labels, which may tell of it (a price does).
+// Filters but for those on what grows with the number of devices, its price included.
 /** @type {(view: View, filters: Filters) => Filters} */
 export function steadyFilters(view, filters) {
-  const growing = [...FACTS.growing, view.scaling === "strong" ? "replica_batch" : "effective_batch"];
-  return filters.filter(([name]) => !growing.includes(name) && !name.startsWith(FACTS.label_prefix));
+  const other = view.scaling === "strong" ? "replica_batch" : "effective_batch";
+  const growing = [...FACTS.growing, other, FACTS.label_prefix + FACTS.price_label];
+  return filters.filter(([name]) => !growing.includes(name));
 }
 
-// The fastest run on one device for every configuration: of the same server, else of any.
-/** @type {(reduced: RollupRow[], view: View) => (row: Row) => Fastest | undefined} */
+// The fastest run on one device for every configuration: of the same interconnect, else one that names none.
+/** @type {(reduced: RollupRow[], view: View) => (row: Row) => Estimated | undefined} */
 export function basesOf(reduced, view) {
   const pick = picked(view);
-  const key = (/** @type {Row} */ row) => matchKey(row, view.scaling);
-  const onServer = (/** @type {Row} */ row) => `${key(row)}\x1e${valueOf(row, "server")}`;
-  /** @type {Map<string, Fastest>} */
+  const keyOf = (/** @type {Row} */ row, interconnect = valueOf(row, "interconnect")) =>
+    JSON.stringify([matchKey(row, view.scaling), interconnect]);
+  const alone = reduced.filter((row) => row.replicas === 1 && row.status === "ok" && (view.contended || !row.contended));
+  /** @type {Map<string, Estimated>} */
   const bases = new Map();
-  for (const row of reduced) {
-    if (row.replicas !== 1 || row.status !== "ok" || (row.contended && !view.contended)) continue;
-    const speed = storedFigure(row.runs, "throughput", pick);
-    for (const k of [onServer(row), key(row)]) if (speed.value && speed.value > 0) bases.set(k, faster(bases.get(k), speed));
+  for (const [key, rows] of groupRows(alone, (row) => keyOf(row))) {
+    const speeds = rows.map((row) => storedFigure(row.runs, "throughput", pick)).filter(({ value }) => (value ?? 0) > 0);
+    if (speeds.length) bases.set(key, fastest(speeds));
   }
-  return (row) => bases.get(onServer(row)) ?? bases.get(key(row));
+  return (row) => (matchKey(row, view.scaling) ? (bases.get(keyOf(row)) ?? bases.get(keyOf(row, ""))) : undefined);
 }
 
-// The larger of two values, with the interval of the larger one that has one.
-/** @type {(now: Fastest | undefined, figure: Figure) => Fastest} */
-export function faster(now = { value: -Infinity, low: null, high: null, at: -Infinity, runs: 0 }, { value, low, high, count }) {
-  if (value === null) return now;
-  const widest = low !== null && value > now.at ? { low, high, at: value } : {};
-  return { ...now, value: Math.max(now.value, value), ...widest, runs: now.runs + count };
-}
+// The largest of several values, with its own interval.
+/** @type {(list: Estimated[]) => Estimated} */
+export const fastest = (list) => ({ value: AGGREGATE.max(list.map((f) => f.value ?? -Infinity)), ...endsAt(list, "max") });
 
 // Speed-up over one device, or its share of the ideal.
-/** @type {(row: RollupRow, view: View, pick: string, base?: Fastest) => Figure} */
+/** @type {(row: RollupRow, view: View, pick: string, base?: Estimated) => Figure} */
 function scaledFigure(row, view, pick, base) {
   const speed = storedFigure(row.runs, "throughput", pick);
   if (speed.value === null || !base) return { ...NO_FIGURE, count: speed.count };
@@ -114,7 +136,7 @@ function scaledFigure(row, view, pick, base) {
 }
 
 // A function from a row of the rollup to its figure.
-/** @type {(view: View, bases: () => (row: Row) => Fastest | undefined) => (row: RollupRow) => Figure} */
+/** @type {(view: View, bases: () => (row: Row) => Estimated | undefined) => (row: RollupRow) => Figure} */
 export function figureOf(view, bases) {
   const pick = picked(view);
   if (FACTS.stored_measures.includes(view.y)) return (row) => storedFigure(row.runs, view.y, pick);

@@ -2,7 +2,7 @@
 
 import { byKey, byPlaces, dimensionNamed, inOrder } from "./dimensions.js";
 import { FACTS } from "./facts.js";
-import { AGGREGATE, basesOf, extreme, figureOf, picked, steadyFilters } from "./figures.js";
+import { AGGREGATE, basesOf, endsAt, extreme, figureOf, isAverage, picked, steadyFilters } from "./figures.js";
 import { ends } from "./notation.js";
 import { groupRows, reduceRuns } from "./reduce.js";
 import { relative } from "./relative.js";
@@ -39,13 +39,15 @@ export function queryRows(rows, view) {
   const grid = facets.flatMap((f) => series.flatMap((s) => xs.map((x) => /** @type {const} */ ([f, s, x]))));
   const filled = of.kind === "text" && grid.length <= FACTS.limits.cells;
   const cells = filled ? grid : grid.filter((cell) => gathered.has(keyOf(...cell)));
-  const points = cells.map(([f, s, x]) => pointOf(gathered.get(keyOf(f, s, x)) ?? gatheredAt(f, s, x), view));
+  const made = cells.map(([f, s, x]) => pointOf(gathered.get(keyOf(f, s, x)) ?? gatheredAt(f, s, x), view));
+  const { points, shared } = withoutShared(made);
   const result = {
     view,
     xs,
     series,
     facets,
     points,
+    shared,
     means: [],
     warnings: [],
     runs: points.reduce((sum, p) => sum + p.runs, 0),
@@ -92,8 +94,7 @@ const gatheredAt = (facet, series, x) => ({ facet, series, x, statuses: {}, cont
 /** @type {(rows: Row[], view: View, line: NamedFilters, choices: Map<string, SeriesChoice>) => Map<string, Gathered>} */
 function pointsOf(rows, view, { name, filters, place }, choices) {
   const shown = [view.x, ...view.group, ...(view.facet ? [view.facet] : [])].map((d) => resolvedName(d, view.scaling));
-  const extra = FACTS.of_runs.filter((d) => shown.includes(d));
-  const chosen = reduceRuns(rows.filter(passes(filters, view.scaling)), view, extra);
+  const chosen = reduceRuns(rows.filter(passes(filters, view.scaling)), view, runDimensions(view));
   const steady = () => rows.filter(passes(steadyFilters(view, view.filters), view.scaling));
   const measure = figureOf(view, () => basesOf(reduceRuns(steady(), view), view));
   /** @type {Map<string, Gathered>} */
@@ -122,33 +123,61 @@ function pointsOf(rows, view, { name, filters, place }, choices) {
   return points;
 }
 
+// Every configuration that has a figure, and the point that it belongs to.
+/** @type {(rows: Row[], view: View) => { row: RollupRow, point: string }[]} */
+export function configurationRows(rows, view) {
+  const shown = [view.x, ...view.group, ...(view.facet ? [view.facet] : [])];
+  const steady = () => rows.filter(passes(steadyFilters(view, view.filters), view.scaling));
+  const measure = figureOf(view, () => basesOf(reduceRuns(steady(), view), view));
+  return linesOf(view).flatMap(([, filters], place) =>
+    reduceRuns(rows.filter(passes(filters, view.scaling)), view, runDimensions(view))
+      .filter((row) => row.status === "ok" && (view.contended || !row.contended) && measure(row).value !== null)
+      .map((row) => ({ row, point: JSON.stringify([place, ...shown.map((d) => valueOf(row, d, view.scaling))]) })),
+  );
+}
+
+// Dimensions of the view that only single runs have.
+/** @type {(view: View) => string[]} */
+const runDimensions = (view) => FACTS.of_runs.filter((d) => [view.x, ...view.group, view.facet].includes(d));
+
 // The figures of configurations as one.
 /** @type {(figures: (Figure & { row: RollupRow })[], view: View, shown: string[]) => Summary | null} */
 function summarised(figures, view, shown) {
   const measured = figures.flatMap((f) => (f.value === null ? [] : [{ ...f, value: f.value }]));
   if (!measured.length) return null;
   const pick = picked(view);
-  const at = extreme(
-    measured.filter((m) => m.low !== null),
-    (m) => m.value,
-    pick === "max" ? "max" : "min",
-  );
-  const mixes = FACTS.mixing.filter((d) => !shown.includes(d)).map((d) => /** @type {const} */ ([d, different(measured, d)]));
+  const end = pick === "min" ? "min" : "max";
+  const others = FACTS.mixing.filter((d) => !shown.includes(d));
+  const mixes = Object.fromEntries(others.map((d) => [d, different(measured, d)]).filter(([, n]) => Number(n) > 1));
+  const top = AGGREGATE[end](measured.map((m) => m.value));
+  const rows = measured.filter((m) => m.value === top).map((m) => m.row);
+  const agreed = others.filter((d) => !(isAverage(view.agg) && d in mixes) && new Set(rows.map((r) => valueOf(r, d))).size === 1);
   return {
     configurations: view.contended ? new Set(measured.map((m) => m.row.config)).size : measured.length,
     runs: measured.reduce((a, m) => a + m.count, 0),
     value: AGGREGATE[pick](measured.map((m) => m.value)),
-    low: at?.low ?? null,
-    high: at?.high ?? null,
+    ...endsAt(measured, end),
     spread: measured.find((m) => m.spread !== null)?.spread ?? null,
-    mixes: Object.fromEntries(mixes.filter(([, n]) => n > 1)),
+    mixes,
+    configuration: Object.fromEntries(agreed.map((d) => [d, valueOf(rows[0], d)])),
   };
+}
+
+// Points, each with what it is besides what x, series and facet say; and apart from that what all of them are.
+/** @type {(points: Point[]) => { points: Point[], shared: Record<string, string> }} */
+function withoutShared(points) {
+  const [first, ...rest] = points.filter((p) => p.configurations).map((p) => p.configuration);
+  const same = Object.entries(first ?? {}).filter(([d, value]) => rest.every((other) => other[d] === value));
+  const shared = Object.fromEntries(same);
+  const own = (/** @type {Record<string, string>} */ of) =>
+    Object.fromEntries(Object.entries(of).filter(([d]) => !(d in shared)));
+  return { points: points.map((p) => ({ ...p, configuration: own(p.configuration) })), shared };
 }
 
 /** @type {(measured: { row: RollupRow }[], name: string) => number} */
 function different(measured, name) {
   const values = new Set(measured.map(({ row }) => valueOf(row, name)));
-  if (dimensionNamed(name).kind === "number") values.delete("");
+  values.delete("");
   return values.size;
 }
 
@@ -190,9 +219,11 @@ export function mostTelling(statuses, contended) {
 
 /** @type {(gathered: Gathered, view: View) => Point} */
 function pointOf({ figure, ...at }, view) {
-  const bare = { ...at, value: null, low: null, high: null, runs: 0, configurations: 0, mixes: {} };
+  const bare = { ...at, value: null, low: null, high: null, runs: 0, configurations: 0, mixes: {}, configuration: {} };
   if (!figure) return { ...bare, status: mostTelling(at.statuses, at.contended) };
   const { spread, ...shown } = figure;
+  const unlike = isAverage(view.agg) && FACTS.kinds_of_work.some((d) => d in figure.mixes);
+  if (unlike) return { ...bare, ...shown, value: null, low: null, high: null, status: FACTS.not_averaged };
   const [low, high] = intervalOf(figure, view);
   return { ...bare, ...shown, low, high, status: "ok" };
 }
@@ -200,10 +231,14 @@ function pointOf({ figure, ...at }, view) {
 // That of the chosen run; of a mean or median over runs of one configuration, that of their spread; else none.
 /** @type {(f: Summary, view: View) => [number | null, number | null]} */
 function intervalOf(f, view) {
-  const average = ["mean", "median"].includes(view.agg);
-  if (!average || (f.configurations === 1 && f.runs === 1)) return [f.low, f.high];
+  if (!isAverage(view.agg) || (f.configurations === 1 && f.runs === 1)) return around(f);
   if (f.configurations !== 1 || !FACTS.stored_measures.includes(view.y) || f.spread === null) return [null, null];
   const wider = view.agg === "median" ? Math.sqrt(Math.PI / 2) : 1;
   const half = (wider * studentQuantile(f.runs - 1) * f.spread) / Math.sqrt(f.runs);
   return [Math.max(f.value - half, 0), f.value + half];
 }
+
+// An interval that does not hold its own value says nothing.
+/** @type {(f: Summary) => [number | null, number | null]} */
+const around = ({ value, low, high }) =>
+  low !== null && high !== null && low <= value && value <= high ? [low, high] : [null, null];

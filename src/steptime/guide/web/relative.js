@@ -1,5 +1,6 @@
 // Baseline-relative mode: every value as a multiple of the baseline's, and geometric means; as guide/query/points.py.
 
+import { FACTS } from "./facts.js";
 import { warning } from "./texts.js";
 
 /** @type {(result: Result) => Result} */
@@ -25,7 +26,7 @@ export function relative(result) {
   return {
     ...result,
     points,
-    means: bySeries ? geometricMeans(points, [...bases.values()], result) : [],
+    means: bySeries && !FACTS.kinds_of_work.includes(result.view.x) ? geometricMeans(points, [...bases.values()], result) : [],
     warnings: [...result.warnings, ...(missing ? [warning("no_baseline", { n: missing, baseline: name })] : [])],
   };
 }

@@ -22,6 +22,7 @@ function reportSource(engine, data) {
     live: false,
     meta: async () => ({ ...engine.meta(), store: data.title, written: data.written }),
     answer: async (view) => engine.answer(view),
+    alike: async (view) => engine.alike(view),
     facets: async (view) => engine.facets(view),
     runs: async (view, limit, offset) => engine.runs(view, limit, offset),
     address,

@@ -1,6 +1,6 @@
 // Where answers come from. The page asks the server; the single-file report brings an engine along that answers alike.
 
-import { queryOf } from "./state.js";
+import { parseView, queryOf } from "./state.js";
 
 export class Refused extends Error {}
 
@@ -24,6 +24,7 @@ export function serverSource() {
     meta: () => ask("/api/meta"),
     version: () => ask("/api/version"),
     answer: (view) => ask(`/api/view?${queryOf(view)}`),
+    alike: async (view) => parseView((await ask(`/api/alike?${queryOf(view)}`)).query),
     facets: (view) => ask(`/api/facets?${queryOf(view)}`),
     runs: (view, limit, offset) => ask(`/api/runs?${queryOf(view)}&limit=${limit}&offset=${offset}`),
     address: (view) => `/guide${queryOf(view) ? "?" + queryOf(view) : ""}`,

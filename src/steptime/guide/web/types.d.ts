@@ -17,17 +17,12 @@ interface Estimated {
   high: number | null;
 }
 
+type Ends = { low: number | null; high: number | null };
+
 /** A measure of one configuration. */
 interface Figure extends Estimated {
   count: number;
   spread: number | null;
-}
-
-/** The largest of several values, with the interval of the largest that has one, whose value is `at`. */
-interface Fastest extends Estimated {
-  value: number;
-  at: number;
-  runs: number;
 }
 
 /** Figures of configurations as one. */
@@ -37,6 +32,7 @@ interface Summary extends Estimated {
   configurations: number;
   spread: number | null;
   mixes: Record<string, number>;
+  configuration: Record<string, string>;
 }
 
 /** A point in the making; `figure` is null where nothing was measured. */
@@ -61,16 +57,25 @@ interface NamedFilters extends SeriesChoice {
 
 /** Runs that differ only in how many devices they used, by their number. */
 interface GatheredLine {
+  alike: string;
   values: Record<string, string>;
   named: string;
-  parts: Map<number, Map<string, Fastest>>;
+  parts: Map<number, Map<string, Figure[]>>;
   statuses: Map<number, Record<string, number>>;
   shown: Set<number>;
+  mixes: Map<number, Set<string>[]>;
+}
+
+interface ScalingCounts {
+  total: number;
+  contended: number;
+  unknown: number;
 }
 
 interface GatheredLines {
   lines: GatheredLine[];
   contended: number;
+  unknown: number;
 }
 
 /** One side of a comparison: measured runs with their figures, and all runs. */
@@ -194,6 +199,7 @@ interface KindFacts {
 interface Engine {
   rows: Row[];
   meta(): Meta;
+  alike(view: View): View;
   facets(view: View, names?: string[]): Facet[];
   answer(view: View): Answered<any>;
   chart(view: View): Spec;
@@ -256,6 +262,7 @@ interface Source {
   /** of what is live */
   version?(): Promise<{ version: string }>;
   answer(view: View): Promise<Answered<any>>;
+  alike(view: View): Promise<View>;
   facets(view: View): Promise<Facet[]>;
   runs(view: View, limit: number, offset: number): Promise<RunList>;
   address(view: View): string;

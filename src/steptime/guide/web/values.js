@@ -5,7 +5,7 @@ import { dimensionNamed, measureNamed } from "./dimensions.js";
 import { FACTS } from "./facts.js";
 import { TEMPLATES } from "./templates.js";
 import { drawnXs } from "./warnings.js";
-import { headingOf, subtitleOf } from "./words.js";
+import { configurationText, headingOf, subtitleOf, unitOf } from "./words.js";
 
 const GEOMETRIC_MEAN = "geometric mean";
 export const UNKNOWN_VALUE = "unknown";
@@ -44,7 +44,9 @@ function chartRows(result) {
         status: plainStatus(p.status),
         point: p.point,
       };
-      return inFacet(p.configurations > 1 && mixes ? { ...row, mixes } : row, p.facet);
+      const mixed = p.configurations > 1 && mixes ? { ...row, mixes } : row;
+      const configuration = configurationText(p.configuration);
+      return inFacet(configuration ? { ...mixed, configuration } : mixed, p.facet);
     });
   const means = isNamed(result) ? (result.means ?? []).filter((m) => shown.has(m.facet)) : [];
   return [
@@ -89,7 +91,7 @@ export function chartValues(result) {
     by.kind === "number"
       ? result.xs.map(Number)
       : [...drawnXs(result).map((x) => x || UNKNOWN_VALUE), ...(named && result.means?.length ? [GEOMETRIC_MEAN] : [])];
-  const unit = relative ? `× ${view.baseline}` : of.form === "number" ? of.unit : "";
+  const unit = relative ? `× ${view.baseline}` : of.form === "number" ? unitOf(result) : "";
   const without = rows.filter((r) => r.value === null || (log("y") && r.value <= 0)).length;
   const wide = faceted ? "child_width" : "width";
   const letters = named ? Math.max(0, ...xs.map((x) => [...String(x)].length)) * xs.length : 0;

@@ -14,13 +14,27 @@ export function headingOf(view) {
   return sayText(groups.length ? CHART.title_of_groups : CHART.title, { measure, x, groups: groups.join(" and ") });
 }
 
+// For tables and tooltips: what is known, in one line.
+/** @type {(configuration: Record<string, string>) => string} */
+export const configurationText = (configuration) =>
+  FACTS.mixing.flatMap((d) => (configuration[d] ? [`${d}=${configuration[d]}`] : [])).join(", ");
+
+// That of the measure; throughput of runs that do not count samples is in what they count.
+/** @type {(result: Result) => string} */
+export function unitOf({ view, shared }) {
+  const { unit } = measureNamed(view.y);
+  return unit === FACTS.samples ? shared.unit || unit : unit;
+}
+
 /** @type {(view: View, result: Result) => string} */
 export function subtitleOf(view, result) {
   const measure = measureNamed(view.y);
   const better = sayText(CHART.better, measure);
   const parts = view.baseline
     ? [sayText(CHART.relative, view), better]
-    : [measure.form === "number" && measure.unit, better, sayText(view.agg === "best" ? CHART.best : CHART.agg, view)];
+    : [measure.form === "number" && unitOf(result), better, sayText(view.agg === "best" ? CHART.best : CHART.agg, view)];
+  const devices = Number(result.shared.replicas || 1);
+  if (devices > 1) parts.push(sayText(CHART.devices, { n: devices }));
   const intervals = result.points.some((p) => p.low !== null) && sayText(CHART.intervals);
   return [...parts, sayText(CHART.runs, { n: result.runs }), intervals].filter(Boolean).join(" · ");
 }

@@ -4,6 +4,7 @@ import { askBar, chips, tools } from "../ask.js";
 import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
 import { labelOf, measureNamed } from "../dimensions.js";
 import { h, icon, replace } from "../dom.js";
+import { FACTS } from "../facts.js";
 import { count, figure, sentence, statusWords, withUnit } from "../format.js";
 import { drillDown } from "../drill.js";
 import { warningNote } from "../notes.js";
@@ -12,7 +13,7 @@ import { groupRows } from "../reduce.js";
 import { dataTable } from "../table.js";
 import { themeValues } from "../theme.js";
 import { chartSize, chartValues } from "../values.js";
-import { headingOf, subtitleOf } from "../words.js";
+import { configurationText, headingOf, subtitleOf, unitOf } from "../words.js";
 
 /** @type {ViewKind<Result>} */
 export const chartKind = {
@@ -23,7 +24,8 @@ export const chartKind = {
   subtitle: (result) => subtitleOf(result.view, result),
   values: chartValues,
   size: chartSize,
-  rows: (result) => result.points,
+  rows: ({ points, shared }) =>
+    points.map((p) => ({ ...p, configuration: p.runs ? configurationText({ ...shared, ...p.configuration }) : "" })),
 };
 
 /** @type {(app: App) => Measure} */
@@ -124,10 +126,10 @@ async function drawResult(app, { answer: result, title, spec = {} }, stage) {
     height: spec.facet ? 220 : Math.max(320, Math.min(460, innerHeight - 420)),
     series: result.series,
     words: `${title}. ${count(figures.length, "point")}; the table has all figures.`,
-    tip: (datum) => (points[datum.point] ? tipOf(app, points[datum.point]) : meanTip(app, datum)),
+    tip: (datum) => (points[datum.point] ? tipOf(app, result, points[datum.point]) : meanTip(app, result, datum)),
     open: (datum) => drillDown(app, result, points[datum.point]),
     points: points.filter((p) => p.value !== null),
-    say: (p) => `${[p.facet, p.series, p.x].filter(Boolean).join(", ")}: ${withUnit(p.value, shownMeasure(app))}`,
+    say: (p) => `${[p.facet, p.series, p.x].filter(Boolean).join(", ")}: ${withUnit(p.value, shownMeasure(app, result))}`,
   });
 }
 
@@ -148,15 +150,15 @@ function nothing(app) {
   );
 }
 
-/** @type {(app: App) => Measure} */
-function shownMeasure(app) {
+/** @type {(app: App, result: Result) => Measure} */
+function shownMeasure(app, result) {
   const measure = measureOf(app);
-  return app.view.baseline ? { ...measure, unit: "×", form: "ratio" } : measure;
+  return app.view.baseline ? { ...measure, unit: "×", form: "ratio" } : { ...measure, unit: unitOf(result) };
 }
 
-/** @type {(app: App, p: Point) => any[]} */
-function tipOf(app, p) {
-  const measure = shownMeasure(app);
+/** @type {(app: App, result: Result, p: Point) => any[]} */
+function tipOf(app, result, p) {
+  const measure = shownMeasure(app, result);
   const spread = p.low !== null && p.high !== null;
   return [
     h("h3", null, [p.series, p.x, p.facet].filter(Boolean).join(" · ") || "unknown"),
@@ -172,19 +174,20 @@ function tipOf(app, p) {
           .map(([name, n]) => `${n} × ${labelOf(name)}`)
           .join(", ")}`,
       ),
+    Object.values(p.configuration).some(Boolean) && h("p", null, configurationText(p.configuration)),
     failedWords(p) && h("p", { class: "w" }, failedWords(p)),
     p.contended > 0 && h("p", { class: "w" }, `${count(p.contended, "contended run")} left out`),
     h("p", { class: "hint" }, "click for the runs"),
   ];
 }
 
-/** @type {(app: App, mean: Row) => any[] | null} */
-function meanTip(app, { x, series, value, status }) {
+/** @type {(app: App, result: Result, mean: Row) => any[] | null} */
+function meanTip(app, result, { x, series, value, status }) {
   return value === undefined || !series
     ? null
     : [
         h("h3", null, `${series} · ${x}`),
-        h("div", { class: "big" }, withUnit(value, shownMeasure(app))),
+        h("div", { class: "big" }, withUnit(value, shownMeasure(app, result))),
         h("p", null, `${status} values of ${labelOf(app.view.x)}`),
       ];
 }
@@ -199,7 +202,7 @@ const failedWords = (p) =>
 /** @type {(app: App, result: Result) => any[]} */
 function notesOf(app, result) {
   const failed = result.points.filter(
-    (p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline"].includes(p.status),
+    (p) => p.value === null && !["ok", "contended", "not run", "no figure", "no baseline", FACTS.not_averaged].includes(p.status),
   );
   const byStatus = groupRows(failed, (p) => p.status);
   const disturbed = result.points.filter((p) => p.status === "contended").length;
@@ -253,7 +256,7 @@ function notesOf(app, result) {
 /** @type {(app: App, result: Result, title: string) => HTMLElement} */
 function pointsTable(app, result, title) {
   const { view } = app;
-  const measure = shownMeasure(app);
+  const measure = shownMeasure(app, result);
   const series = view.series.length ? "series" : view.group.map((g) => labelOf(g)).join(" / ");
   /** @type {(title: string, value: (p: Point) => any) => TableColumn<Point>[]} */
   const named = (title, value) => (title ? [[title, value]] : []);
@@ -275,6 +278,9 @@ function pointsTable(app, result, title) {
     ["to", (p) => p.high, (p) => figure(p.high, measure.form), "r"],
     ["runs", (p) => p.runs, (p) => p.runs, "r"],
     ["configurations", (p) => p.configurations, (p) => p.configurations, "r"],
+    ...named(result.points.some((p) => Object.values(p.configuration).some(Boolean)) ? "configuration" : "", (p) =>
+      configurationText(p.configuration),
+    ),
     [
       "",
       () => "",
