@@ -21,7 +21,7 @@ from steptime.store.files import Store
 from tests.guide import random_stores
 from tests.guide.conftest import run
 
-STORES, VIEWS = 25, 40
+STORES, VIEWS, FAST = 60, 40, 3
 
 
 def guide_over(store: Store, records: list[Record]) -> Guide:
@@ -31,7 +31,7 @@ def guide_over(store: Store, records: list[Record]) -> Guide:
     return guide
 
 
-@pytest.fixture(params=range(STORES))
+@pytest.fixture(params=[pytest.param(seed, marks=[pytest.mark.slow] * (seed >= FAST)) for seed in range(STORES)])
 def seeded(request, store) -> tuple[Guide, list[Record], random.Random]:
     chance = random.Random(request.param)
     records = random_stores.records(chance)
@@ -129,7 +129,7 @@ def test_what_follows_from_a_dimension_is_a_dimension_of_points():
     assert {d for names in FOLLOWS.values() for d in names} <= set(MIXING)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("scaling", ["weak", "strong"])
 def test_systems_at_random_come_out_with_their_efficiencies(store, seed, scaling):
     """Systems that differ in one thing or another, each with efficiencies of its own, in one store."""

@@ -77,7 +77,7 @@ def test_both_engines_agree_on_stores_and_views_at_random(engine, tmp_path, seed
     store.put_all(records)
     guide = Guide(store)
     guide.refresh()
-    views = [random_stores.view(chance) for _ in range(80)]
+    views = [random_stores.view(chance) for _ in range(20)]
     found = engine([row_of(record) for record in records], [["answer", view.query()] for view in views])
     for view, one in zip(views, found, strict=True):
         assert difference(json.loads(json.dumps(plain(guide.answer(view)))), one) == "", view.query()
