@@ -62,6 +62,10 @@ class Snapshot:
         """Of the dimensions that have few enough values."""
         return self._rollup.load()
 
+    def is_silent(self, name: str) -> bool:
+        """Whether no run says a value of the dimension."""
+        return name in self.bits and self.bits[name].count == 0
+
     @staticmethod
     def of(index: ParquetIndex) -> Snapshot:
         connection = tables.database()

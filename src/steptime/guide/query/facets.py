@@ -43,12 +43,14 @@ def _counts(snapshot: Snapshot, view: View, name: str) -> dict[str, int]:
 
 
 def _shared(snapshot: Snapshot, view: View, names: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Dimensions without a filter of their own see the same rows: one pass counts them all."""
+    """Dimensions without a filter of their own see the same rows: one pass counts them all that any run says a value of."""
     counts: dict[str, dict[str, int]] = {}
+    silent = [name for name in names if snapshot.is_silent(name)]
     plain = [name for name in names if name not in RUN_COLUMNS and not any(key in RUN_COLUMNS for key, _ in view.filters)]
     for name in names:
         if name not in plain:
             counts[name] = _counts(snapshot, view, name)
+    plain = [name for name in plain if name not in silent] or plain
     if not plain:
         return counts
     select = Select(view)
@@ -59,7 +61,8 @@ def _shared(snapshot: Snapshot, view: View, names: Sequence[str]) -> dict[str, d
     counts.update({name: {} for name in plain})
     for place, value, runs in snapshot.ask(f"WITH rows AS MATERIALIZED ({rows}) {counted}", select.parameters):
         counts[plain[place]][value] = int(runs)
-    return counts
+    total = sum(counts[plain[0]].values())
+    return {**{name: {"": total} if total else {} for name in silent}, **counts}
 
 
 def _facet(name: str, counts: dict[str, int], chosen: Sequence[str]) -> Facet:

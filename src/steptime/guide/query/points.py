@@ -175,9 +175,12 @@ def _configured(snapshot: Snapshot, view: View, points: list[Point], gathered: G
 
 
 def _configurations(snapshot: Snapshot, names: list[str], configs: set[str]) -> dict[str, Configuration]:
-    texts = ", ".join(rollup.text(d) for d in names)
-    query = f"SELECT config, {texts} FROM rollup WHERE config IN (SELECT unnest($configs))"
-    return {config: dict(zip(names, values, strict=True)) for config, *values in snapshot.ask(query, {"configs": list(configs)})}
+    silent = dict.fromkeys((d for d in names if snapshot.is_silent(d)), "")
+    said = [d for d in names if d not in silent]
+    texts = ", ".join(["config", *map(rollup.text, said)])
+    query = f"SELECT {texts} FROM rollup WHERE config IN (SELECT unnest($configs))"
+    rows = snapshot.ask(query, {"configs": list(configs)})
+    return {config: {**silent, **dict(zip(said, values, strict=True))} for config, *values in rows}
 
 
 def _key(view: View, place: int, name: str, values: tuple[str, ...], filters: Filters, gathered: Gathered) -> Key:
