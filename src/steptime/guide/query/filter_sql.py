@@ -53,26 +53,18 @@ class Select:
         column = self.column(of.name)
         if of.kind == "text":
             return f"list_contains({self.bind(list(values))}, {column})"
-        make = self._number if of.kind == "number" else self._date
-        return f"({' OR '.join(make(column, of, value) for value in values)})"
+        return f"({' OR '.join(self._within(column, of, value) for value in values)})"
 
-    def _number(self, column: str, of: Dimension, value: str) -> str:
+    def _within(self, column: str, of: Dimension, value: str) -> str:
+        """A number, a date, or a range of them; of dates a month or a year stands for all its days."""
+        number = of.kind == "number"
         if value == "":
-            return f"{column} IS NULL"
+            return f"{column} IS NULL" if number else f"{column} = ''"
         low, high = notation.ends(of, value) or (value, value)
-        parts = [f"{column} IS NOT NULL"]
-        parts += [f"{column} >= {self.bind(float(low))}"] if low else []
-        parts += [f"{column} <= {self.bind(float(high))}"] if high else []
-        return f"({' AND '.join(parts)})"
-
-    def _date(self, column: str, of: Dimension, value: str) -> str:
-        """A month or a year stands for all its days."""
-        if value == "":
-            return f"{column} = ''"
-        low, high = notation.ends(of, value) or (value, value)
-        parts = [f"{column} <> ''"]
-        parts += [f"{column} >= {self.bind(low)}"] if low else []
-        parts += [f"{column}[:{len(high)}] <= {self.bind(high)}"] if high else []
+        parts = [f"{column} IS NOT NULL" if number else f"{column} <> ''"]
+        parts += [f"{column} >= {self.bind(float(low) if number else low)}"] if low else []
+        upper = column if number else f"{column}[:{len(high)}]"
+        parts += [f"{upper} <= {self.bind(float(high) if number else high)}"] if high else []
         return f"({' AND '.join(parts)})"
 
     def uses_rollup(self, filters: Filters, shown: Iterable[str] = ()) -> bool:

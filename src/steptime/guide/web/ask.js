@@ -281,14 +281,31 @@ export const segments = (label, key, options, value, change) =>
     ),
   );
 
+// Linear or logarithmic, for each axis.
+/** @type {(app: App, axes: string[]) => HTMLElement[]} */
+export function axisSwitches(app, axes) {
+  /** @type {(axis: string) => boolean} */
+  const log = (axis) => app.view.log.includes(axis);
+  /** @type {(axis: string) => (value: string) => void} */
+  const set = (axis) => (on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
+  return axes.map((axis) =>
+    segments(
+      `${axis} axis`,
+      `tools/log${axis}`,
+      [
+        ["", "linear"],
+        [axis, "log"],
+      ],
+      log(axis) ? axis : "",
+      set(axis),
+    ),
+  );
+}
+
 /** @type {(app: App, result?: Result) => HTMLElement} */
 export function tools(app, result) {
   const { view } = app;
   const { kind } = dimensionNamed(view.x);
-  /** @type {(axis: string) => boolean} */
-  const log = (axis) => view.log.includes(axis);
-  /** @type {(axis: string, on: boolean) => void} */
-  const setLog = (axis, on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   const candidates = result
     ? result.series.length > 1 || view.series.length
       ? result.series
@@ -309,27 +326,7 @@ export function tools(app, result) {
       view.kind,
       (kind) => app.go({ kind }),
     ),
-    segments(
-      "y axis",
-      "tools/logy",
-      [
-        ["", "linear"],
-        ["y", "log"],
-      ],
-      log("y") ? "y" : "",
-      (v) => setLog("y", v === "y"),
-    ),
-    kind === "number" &&
-      segments(
-        "x axis",
-        "tools/logx",
-        [
-          ["", "linear"],
-          ["x", "log"],
-        ],
-        log("x") ? "x" : "",
-        (v) => setLog("x", v === "x"),
-      ),
+    axisSwitches(app, kind === "number" ? ["y", "x"] : ["y"]),
     segments(
       "scaling",
       "tools/scaling",

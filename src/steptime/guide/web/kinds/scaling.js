@@ -1,6 +1,6 @@
 // Scaling: throughput with its ideal, speed-up and efficiency over the number of devices. No baseline is ever invented.
 
-import { chips, dimensionOptions, pick, segments } from "../ask.js";
+import { axisSwitches, chips, dimensionOptions, pick } from "../ask.js";
 import { chartSkeleton, drawChart, empty, firstSteps, problem } from "../chart.js";
 import { cardHeader, h, replace } from "../dom.js";
 import { FACTS } from "../facts.js";
@@ -122,25 +122,10 @@ async function drawScaling(app, { answer: scaling, title, subtitle, spec }, stag
 
 /** @type {(app: App) => HTMLElement} */
 function axes(app) {
-  /** @type {(axis: string) => boolean} */
-  const log = (axis) => app.view.log.includes(axis);
-  /** @type {(axis: string) => (value: string) => void} */
-  const set = (axis) => (on) => app.go({ log: ["x", "y"].filter((a) => (a === axis ? on : log(a))).join("") });
   return h(
     "div",
     { class: "tools" },
-    ["y", "x"].map((axis) =>
-      segments(
-        `${axis} axis`,
-        `tools/log${axis}`,
-        [
-          ["", "linear"],
-          [axis, "log"],
-        ],
-        log(axis) ? axis : "",
-        set(axis),
-      ),
-    ),
+    axisSwitches(app, ["y", "x"]),
     h(
       "label",
       { class: "switch" },
