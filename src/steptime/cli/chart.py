@@ -10,6 +10,9 @@ import click
 
 from steptime.cli.options import json_option, open_store, store_option
 
+HINTS = {"different": "; --alike adds such filters"}
+"""what the terminal says beside a warning, by its code"""
+
 
 @click.command("chart")
 @click.option("--x", default="model", show_default=True, help="Dimension of the horizontal axis; label.NAME is a label.")
@@ -64,7 +67,7 @@ def command(output: str, theme: str, as_json: bool, store_path: str | None, url:
     else:
         _print(answer, guide.size)
     for warning in getattr(answer, "warnings", ()):
-        print(f"steptime: {warning}", file=sys.stderr)
+        print(f"steptime: {warning}{HINTS.get(warning.code, '')}", file=sys.stderr)
     return 0
 
 

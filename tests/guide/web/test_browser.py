@@ -276,6 +276,20 @@ def test_without_a_run_on_one_device_there_is_no_efficiency(visit):
     assert "pytorch" in text
 
 
+def test_a_chart_of_one_panel_fits_its_card(visit):
+    page = visit.open("/guide?view=scaling&model=resnet50&framework=jax&phase=training&precision=fp16")
+    page.wait_for_selector(".chart svg")
+    room, drawn = (page.locator(name).bounding_box()["width"] for name in (".chart", ".chart svg"))
+    assert 0.8 * room < drawn <= room
+
+
+def test_points_are_made_comparable_by_one_click(visit):
+    page = visit.open("/guide?group=framework")
+    page.click("button:text('Compare like with like')")
+    page.wait_for_function("() => !document.body.innerText.includes('Points differ also')")
+    assert {"phase", "precision"} <= set(query(page))
+
+
 def test_coverage_shows_what_was_measured_what_failed_and_what_was_not_run(visit):
     page = visit.open("/guide?view=coverage&group=precision&device=Tesla%20P100")
     assert page.locator(".cell.ok").count() > 3

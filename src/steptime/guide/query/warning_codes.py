@@ -36,7 +36,7 @@ def _counted(noun: str, singular: str, plural: str, rest: str) -> Text:
 
 TEXTS = {
     WarningCode.MIXED: Text("a point {verb} up to {values}; filter or group by them to compare like with like"),
-    WarningCode.DIFFERENT: Text("points differ also in {values}; filter or group by them, or let --alike choose the filters"),
+    WarningCode.DIFFERENT: Text("points differ also in {values}; filter or group by them to compare like with like"),
     WarningCode.NOT_AVERAGED: _counted(
         "point", "has", "have", "no figure: runs of different {names} are never averaged; filter or group by it"
     ),

@@ -25,16 +25,17 @@ const undated = ({ $schema, ...spec }) => spec;
 /** @type {(spec: Spec, room: number, height: number, names: string[]) => Spec} */
 function fitted(spec, room, height, names) {
   const panels = spec.concat?.length ?? (spec.facet ? Infinity : 1);
+  const whole = !spec.concat && !spec.facet; // then its width includes the axis
   const columns = Math.max(1, Math.min(panels, Math.floor(room / PANEL)));
-  const width = panels > 1 ? Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS : room;
+  const width = whole ? room : Math.floor((room - 2 * PADDING - GAP * (columns - 1)) / columns) - AXIS;
   const longest = Math.min(Math.max(4, ...names.map((name) => name.length)), LONGEST);
   const entries = Math.max(1, Math.floor((room - 100) / (LETTER_WIDTH * longest + 34)));
   // The plot keeps its height however many names there are.
-  const legend = panels === 1 ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0;
+  const legend = whole ? LEGEND_ROW * (Math.ceil(names.length / entries) - 1) : 0;
   return fill(spec, {
     ...themeValues(),
     titled: false,
-    fitted: panels === 1,
+    fitted: whole,
     width: Math.max(width, 140),
     height: height + Math.max(0, legend),
     columns,
