@@ -200,7 +200,7 @@ def _software(w: Software) -> Pairs:
         ("interpreter", w.interpreter),
         ("modules", " ".join(w.modules)),
         ("ran as", _ran_as(w)),
-        *w.settings.items(),
+        *((name, value) for name, value in w.settings.items() if name not in COLUMNS),
         ("variables", " ".join(f"{k}={v}" for k, v in w.environment.items())),
     ]
 
