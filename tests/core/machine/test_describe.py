@@ -1,5 +1,7 @@
-from steptime.core.machine.describe import describe, parse_nvidia_smi
+from steptime.core.machine.describe import accelerators, describe
 from steptime.core.machine.memory import available_bytes, peak_rss_bytes, total_bytes, tree_rss_bytes, usable_bytes
+from steptime.core.machine.nvml import open_nvml
+from steptime.core.schema import Accelerator
 
 
 def test_this_machine_is_described():
@@ -10,11 +12,20 @@ def test_this_machine_is_described():
     assert describe() == machine
 
 
-def test_nvidia_smi_lines_become_accelerators():
-    text = "Tesla P100-PCIE-16GB, 16280, 535.104\nNVIDIA H100 80GB HBM3, [N/A], 550.54\nNo devices were found\n"
-    first, second = parse_nvidia_smi(text)
-    assert (first.name, first.memory_bytes, first.driver) == ("Tesla P100-PCIE-16GB", 16280 * 2**20, "535.104")
-    assert second.memory_bytes is None
+def test_the_driver_names_the_accelerators(nvml_library, monkeypatch):
+    monkeypatch.setenv("FAKE_NVML", "devices=2 mixed=1")
+    first, second = accelerators(open_nvml(nvml_library))
+    assert first == Accelerator("NVIDIA A100-SXM4-40GB", 40 << 30, "550.54.14")
+    assert second.name == "NVIDIA T400"
+
+
+def test_memory_that_the_driver_does_not_tell_is_unknown(nvml_library, monkeypatch):
+    monkeypatch.setenv("FAKE_NVML", "memory_used=none")
+    assert [accelerator.memory_bytes for accelerator in accelerators(open_nvml(nvml_library))] == [None]
+
+
+def test_without_a_driver_there_is_no_accelerator():
+    assert accelerators(None) == []
 
 
 def test_memory_figures_are_in_order():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import shutil
-import subprocess
 from pathlib import Path
+from typing import Optional
 
 from steptime.core.machine.cpus import read, usable_cpus
 from steptime.core.machine.memory import total_bytes, usable_bytes
+from steptime.core.machine.nvml import Nvml, open_nvml
 from steptime.core.machine.virtualisation import virtualised
 from steptime.core.schema import Accelerator, Machine
 
@@ -33,7 +33,6 @@ def describe() -> Machine:
     info = _cpuinfo()
     sockets, cores = _topology()
     flags = set((info.get("flags") or info.get("Features") or "").split())
-    accelerators = _accelerators()
     machine = Machine(
         id="",
         host=platform.node(),
@@ -49,7 +48,7 @@ def describe() -> Machine:
         architecture=platform.machine(),
         virtualised=virtualised(flags),
         cpu_flags=[f for f in NOTABLE_FLAGS if f in flags],
-        accelerators=accelerators,
+        accelerators=accelerators(open_nvml()),
     )
     return _with_id(machine)
 
@@ -88,24 +87,9 @@ def _os_name() -> str:
     return platform.platform(terse=True)
 
 
-def _accelerators() -> list[Accelerator]:
-    """NVIDIA devices by nvidia-smi, which comes with the driver; a driver that does not answer is no accelerator."""
-    if not shutil.which("nvidia-smi"):
+def accelerators(nvml: Optional[Nvml]) -> list[Accelerator]:
+    """NVIDIA devices; a driver that does not answer has none."""
+    if nvml is None:
         return []
-    command = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader,nounits"]
-    try:
-        text = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return parse_nvidia_smi(text)
-
-
-def parse_nvidia_smi(text: str) -> list[Accelerator]:
-    accelerators = []
-    for line in text.splitlines():
-        parts = [part.strip() for part in line.split(",")]
-        if len(parts) == 3:
-            accelerators.append(
-                Accelerator(parts[0], int(float(parts[1]) * 2**20) if parts[1].replace(".", "").isdigit() else None, parts[2])
-            )
-    return accelerators
+    described = [(device.name, device.memory()) for device in nvml.devices()]
+    return [Accelerator(name, memory.total if memory else None, nvml.driver()) for name, memory in described]
