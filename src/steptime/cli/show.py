@@ -15,6 +15,7 @@ from steptime.core.schema import (
     Contention,
     Cost,
     Failure,
+    GpuUse,
     Machine,
     Printed,
     Profile,
@@ -191,7 +192,37 @@ def _contention(q: Contention) -> Pairs:
         ("CPU pressure", share(q.pressure_share)),
         ("steal", share(q.steal_share)),
         ("other processes", f"{q.foreign_cores:.2f} cores" if q.foreign_cores is not None else ""),
+        *(_gpu(q.gpu) if q.gpu else ()),
     ]
+
+
+def _gpu(g: GpuUse) -> Pairs:
+    """The card that the steps ran on; lines of which its driver reports nothing are left out."""
+    lowered = ", ".join(f"{cause} {share(part)}" for cause, part in g.throttled.items() if part)
+    errors = f", uncorrected errors: {g.ecc_errors}" if g.ecc_errors else ""
+    return [
+        ("GPU", f"{g.name}, driver {g.driver}" if g.driver else g.name),
+        ("GPU clock", _of(g.sm_mhz, g.most_sm_mhz, "MHz") + (f", at least {g.least_sm_mhz:.0f}" if g.least_sm_mhz else "")),
+        ("GPU clock lowered", lowered or ("never" if g.throttled else "")),
+        ("GPU power", _of(g.watts, g.watts_limit, "W")),
+        ("GPU energy", f"{g.joules:.4g} J" if g.joules is not None else ""),
+        ("GPU temperature", f"{g.celsius:.0f} °C" if g.celsius is not None else ""),
+        ("GPU memory in use", size(g.memory_used_bytes)),
+        ("GPU ECC", "" if g.ecc is None else f"{'on' if g.ecc else 'off'}{errors}"),
+        ("PCIe generation", _of(g.pcie_generation, g.most_pcie_generation, "")),
+        ("PCIe lanes", _of(g.pcie_width, g.most_pcie_width, "")),
+        ("others on the GPU", _others(g)),
+    ]
+
+
+def _of(value: float | None, most: float | None, unit: str) -> str:
+    limit = f" of {most:.0f}" if most is not None else ""
+    return "" if value is None else f"{value:.0f}{limit} {unit}".rstrip()
+
+
+def _others(g: GpuUse) -> str:
+    busy = f", at work {share(g.foreign_share)} of the time" if g.foreign_share is not None else ""
+    return "" if g.other_processes is None else f"{g.other_processes}{busy}"
 
 
 def _software(w: Software) -> Pairs:

@@ -33,6 +33,7 @@ from steptime.core.schema.enums import (
     Precision,
     Status,
     StopReason,
+    Throttle,
     Verdict,
 )
 from steptime.core.schema.machine import Accelerator, Machine, Software
@@ -44,6 +45,7 @@ from steptime.core.schema.record import (
     Cost,
     Failure,
     FailureCause,
+    GpuUse,
     Printed,
     Record,
     Resources,
@@ -72,6 +74,7 @@ __all__ = [
     "Cost",
     "Failure",
     "FailureCause",
+    "GpuUse",
     "Job",
     "JobKind",
     "Machine",
@@ -91,6 +94,7 @@ __all__ = [
     "Steps",
     "StopReason",
     "Summary",
+    "Throttle",
     "Verdict",
     "case_key",
     "from_json",

@@ -55,6 +55,15 @@ class Verdict(Word):
     UNKNOWN = "unknown"
 
 
+class Throttle(Word):
+    """What holds the clock of a GPU below what it could be."""
+
+    POWER_CAP = "power cap"
+    HEAT = "heat"
+    HARDWARE = "hardware slow-down"
+    """the board's own protection, as when the power supply is too weak"""
+
+
 class StopReason(Word):
     """Which part of its budget ended a case."""
 

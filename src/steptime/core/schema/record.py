@@ -114,6 +114,42 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class GpuUse:
+    """How the GPU ran while the steady steps did, as its driver reports it. None: it does not."""
+
+    name: str
+    uuid: str = ""
+    driver: str = ""
+    sm_mhz: Optional[float] = None
+    """the mean; `least` and `most` are the lowest that was seen and the highest that the card allows"""
+    least_sm_mhz: Optional[float] = None
+    most_sm_mhz: Optional[float] = None
+    memory_mhz: Optional[float] = None
+    throttled: dict[str, float] = field(default_factory=dict)
+    """share of time in which the clock was held down, by its cause (Throttle)"""
+    watts: Optional[float] = None
+    watts_limit: Optional[float] = None
+    joules: Optional[float] = None
+    """of the whole card, from the first steady step to the last"""
+    celsius: Optional[float] = None
+    """the highest"""
+    ecc: Optional[bool] = None
+    ecc_errors: Optional[int] = None
+    """uncorrected, since the driver was loaded"""
+    pcie_generation: Optional[int] = None
+    pcie_width: Optional[int] = None
+    most_pcie_generation: Optional[int] = None
+    most_pcie_width: Optional[int] = None
+    memory_used_bytes: Optional[int] = None
+    """on the card, by all processes, at most"""
+    other_processes: Optional[int] = None
+    """that hold memory to compute on the card, at most; None also inside a container, where nobody can tell which one he is"""
+    other_bytes: Optional[int] = None
+    foreign_share: Optional[float] = None
+    """share of time in which kernels of other processes ran"""
+
+
+@dataclass(frozen=True)
 class Contention:
     """What else used the machine while the steady steps ran."""
 
@@ -129,6 +165,8 @@ class Contention:
     foreign_cores: Optional[float] = None
     """cores' worth of CPU time that other processes used"""
     runnable_tasks: Optional[float] = None
+    gpu: Optional[GpuUse] = None
+    """None: the steps ran on no GPU, or its driver did not answer"""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Callable, Optional
 from steptime.core.backends.base import Program
 from steptime.core.machine import contention
 from steptime.core.machine.contention import Sample
+from steptime.core.machine.gpu import GpuSample, GpuWatch
 from steptime.core.schema import Budget, StopReason
 from steptime.core.stats.stopping import Stopping
 
@@ -42,6 +43,11 @@ class Run:
         inside = [entry for entry in self.samples[:-1] if entry[0] >= start] or [self.samples[-2]]
         return inside[0], self.samples[-1]
 
+    def gpu_samples(self, start: int) -> list[GpuSample]:
+        """From the first to the last of the steady part; empty where no GPU was watched."""
+        first, last = self.steady_samples(start)
+        return [sample.gpu for steps, sample in self.samples if first[0] <= steps <= last[0] and sample.gpu]
+
 
 Report = Callable[[Sequence[float]], None]
 Agree = Callable[[list[float]], list[float]]
@@ -51,14 +57,14 @@ def _alone(seconds: list[float]) -> list[float]:
     return seconds
 
 
-def run_steps(program: Program, budget: Budget, report: Report, agree: Agree = _alone) -> Run:
+def run_steps(program: Program, budget: Budget, report: Report, agree: Agree = _alone, watch: Optional[GpuWatch] = None) -> Run:
     """Runs blocks of steps until the budget ends them. Reads counters, losses and progress between blocks only.
 
     Several ranks agree after each block on the times of its steps. From the same times each rank decides the same: how many steps
     come next, and when to stop.
     """
     run, stopping, spent = Run(), Stopping(budget), 0.0
-    run.samples.append((0, contention.sample()))
+    run.samples.append((0, contention.sample(watch)))
     while not run.stopped_by:
         marks = array("d", bytes(8 * (1 + _block_steps(run.seconds, budget))))
         timed_block(program.step, program.wait, program.clock, marks)
@@ -66,7 +72,7 @@ def run_steps(program: Program, budget: Budget, report: Report, agree: Agree = _
         run.seconds += block
         spent += sum(block) if len(run.seconds) > 1 else 0.0  # the first step may compile for longer than all others
         _note_loss(run, program.loss())
-        run.samples.append((len(run.seconds), contention.sample()))
+        run.samples.append((len(run.seconds), contention.sample(watch)))
         report(run.seconds)
         run.stopped_by = stopping.reason(run.seconds, spent)
     return run

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import platform
 from dataclasses import replace
-from typing import Any
+from typing import Any, Optional
 
 from steptime.core.backends.base import Program
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge
 from steptime.core.models.graph import Graph
-from steptime.core.schema import Phase, Record, Status
+from steptime.core.schema import GpuUse, Phase, Record, Status
 from steptime.core.worker.loop import Run
 from steptime.core.worker.ranks import Rendezvous
 
@@ -36,7 +36,7 @@ def agreed_record(
         here = [report for report in reports if report["host"] == platform.node()]
         other_seconds = sum(report["cpu_seconds"] for report in here) - own_seconds
         together = replace(end, cpu_seconds=end.cpu_seconds + other_seconds)
-        contention = judge(begin, together, end_steps - begin_steps, record.case.threads * len(here))
+        contention = judge(begin, together, end_steps - begin_steps, record.case.threads * len(here), _gpu(record))
         record = replace(record, contention=contention)
     for number, report in enumerate(reports):
         if report["status"] != Status.OK and record.status == Status.OK:
@@ -44,6 +44,11 @@ def agreed_record(
     if len({report["digest"] for report in reports}) > 1 and record.status == Status.OK:
         record = replace(record, status=Status.WRONG_RESULT, message="the ranks no longer have the same parameters")
     return record
+
+
+def _gpu(record: Record) -> Optional[GpuUse]:
+    """Of this rank's own card; the record that is kept is rank 0's."""
+    return record.contention.gpu if record.contention else None
 
 
 def _digest(program: Program, graph: Graph) -> str:

@@ -17,6 +17,7 @@ from steptime.core.data.places import SYNTHETIC
 from steptime.core.machine.contention import judge
 from steptime.core.machine.cpus import affinity, busy_threads, thread_seconds
 from steptime.core.machine.describe import describe
+from steptime.core.machine.gpu import GpuWatch, gpu_watch
 from steptime.core.machine.memory import peak_rss_bytes
 from steptime.core.models import zoo
 from steptime.core.models.graph import Graph
@@ -51,9 +52,10 @@ def run_case(job: Job, events: Events, started: float, rendezvous: Optional[Rend
         timing = _Timing(began, imported, staged, time.perf_counter(), time.time() - started)
         events.send("phase", name="measure")
         reporter = _Reporter(events, case)
-        run = run_steps(program, case.budget, reporter, _agreement(rendezvous))
+        watch = gpu_watch(case.device, rendezvous.rank.local if rendezvous else 0)
+        run = run_steps(program, case.budget, reporter, _agreement(rendezvous), watch)
         busy = busy_threads(reporter.threads_before, thread_seconds())
-        record = _record(job, graph, backend, program, run, busy, timing, events, source, started)
+        record = _record(job, graph, backend, program, run, watch, busy, timing, events, source, started)
         if rendezvous is None:
             return record
         return agreed_record(record, run, program, graph, rendezvous, judges_contention=not backend.verdict(case))
@@ -84,6 +86,7 @@ def _record(
     backend: Backend,
     program: Program,
     run: Run,
+    watch: Optional[GpuWatch],
     busy: Optional[int],
     timing: _Timing,
     events: Events,
@@ -115,7 +118,7 @@ def _record(
         steps=Steps(run.seconds, start, RULE, run.stopped_by, run.loss_steps, _finite(run.losses), fetching),
         summary=summary,
         cost=cost_of(graph, case, summary.mean_seconds, job.peak_flops),
-        contention=_contention(run, start, case, backend.verdict(case)),
+        contention=_contention(run, start, case, watch, backend.verdict(case)),
         resources=resources,
         software=_software(facts, job.environment, busy),
         machine=describe(),
@@ -179,10 +182,11 @@ def cost_of(graph: Graph, case: Case, step_seconds: float, peak_flops: Optional[
     )
 
 
-def _contention(run: Run, start: int, case: Case, verdict: Optional[Verdict]) -> Contention:
+def _contention(run: Run, start: int, case: Case, watch: Optional[GpuWatch], verdict: Optional[Verdict]) -> Contention:
     """Over the blocks of the steady part. A backend that gives its own verdict beats the counters."""
     (begin_steps, begin), (end_steps, end) = run.steady_samples(start)
-    counted = judge(begin, end, end_steps - begin_steps, case.threads)
+    gpu = watch.use(run.gpu_samples(start)) if watch else None
+    counted = judge(begin, end, end_steps - begin_steps, case.threads, gpu)
     return replace(counted, verdict=verdict, reason="this backend says so") if verdict else counted
 
 
