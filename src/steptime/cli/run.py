@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from steptime.sweep import live, state
 from steptime.sweep.state import Sweep
 from steptime.sweep.verdicts import best_of
 
+if TYPE_CHECKING:
+    from steptime.plan.expand import DeviceChoice
+
 DEFAULT_PLAN = "default"
 
 
@@ -40,7 +43,11 @@ DEFAULT_PLAN = "default"
 @click.option("--precision", "-p", metavar="P,..", help="fp64, fp32, tf32, bf16, fp16, int8.  [default: fp32]")
 @click.option("--threads", "-t", metavar="N,..", help="CPU threads per rank.  [default: cores / the most devices]")
 @click.option("--optimizer", metavar="O,..", help="sgd, momentum, adam; none: only forward and backward.  [default: sgd]")
-@click.option("--device", metavar="D,..", help="cpu, cuda, or a device type of the site.  [default: cpu]")
+@click.option(
+    "--device",
+    metavar="D,..",
+    help="cpu, cuda, or a device type of the site.  [default: cuda where GPU and framework allow, else cpu]",
+)
 @click.option("--devices", metavar="N,..", help="Devices per node.  [default: 1]")
 @click.option("--nodes", metavar="N,..", help="Number of nodes.  [default: 1]")
 @click.option(
@@ -105,9 +112,11 @@ def command(context: click.Context, /, **_: Any) -> int:
 
     options = run_options(context)
     site = site_named(options.site)
-    expansion = Expansion(plan_to_run(options), cores_of(site))
+    expansion = Expansion(plan_to_run(options), cores_of(site), _device_choice(site, options))
     cases = expanded(expansion)
     check_places(expansion.plan, cases, site)
+    if site is None and "device" not in expansion.plan.keys:
+        _name_device(cases)
     if "all" in options.changes.values.get("backend", ()):
         _name_those_left_out()
     if options.dry_run:
@@ -156,6 +165,30 @@ def site_named(name: str) -> Site | None:
 
 def cores_of(site: Site | None) -> int:
     return site.cores if site and site.cores else usable_threads()
+
+
+def _device_choice(site: Site | None, options: RunOptions) -> DeviceChoice:
+    """A site has devices of its own, and nobody knows what the framework of an interpreter from elsewhere was built for."""
+    from steptime.environments.default_device import default_device
+    from steptime.plan.expand import cpu_only
+
+    return cpu_only if site or options.measuring.python else default_device
+
+
+def _name_device(cases: Sequence[Case]) -> None:
+    """Where the machine has a GPU, says which device was chosen and how to choose another."""
+    from steptime.environments.default_device import gpu_names
+
+    gpus = gpu_names()
+    chosen = list(dict.fromkeys(case.device for case in cases)) if gpus else []
+    if chosen == ["cuda"]:
+        print(f"device: cuda ({gpus[0]}); --device cpu measures the CPU", file=sys.stderr)
+    elif chosen:
+        on_cpu = ", ".join(dict.fromkeys(case.backend for case in cases if case.device == "cpu"))
+        print(
+            f"device: {', '.join(chosen)}; {on_cpu} on the CPU, although there is a GPU ({gpus[0]}): --device cuda",
+            file=sys.stderr,
+        )
 
 
 def check_places(plan: Plan, cases: Sequence[Case], site: Site | None) -> None:

@@ -62,4 +62,8 @@ def pins(name: str, platform: str) -> Pins:
 
 def pins_here(name: str, platform: str) -> Pins:
     """For the machine's platform, or for its CPUs where there is nothing for its GPU."""
-    return pins(name, platform if platform in _read(name) else "cpu")
+    return pins(name, platform if has_platform(name, platform) else "cpu")
+
+
+def has_platform(name: str, platform: str) -> bool:
+    return platform in _read(name)

@@ -29,6 +29,12 @@ from steptime.plan.plan import CaseValues, Plan, Values
 
 MOST_CASES = 1_000_000
 Step = Callable[[CaseValues], None]
+DeviceChoice = Callable[[str, int], str]
+"""the device of a case that names none, by its backend and the devices it needs on a node"""
+
+
+def cpu_only(backend: str, devices: int) -> str:
+    return "cpu"
 
 
 @dataclass
@@ -38,6 +44,7 @@ class Expansion:
     plan: Plan
     cores: int = field(default_factory=usable_threads)
     """cores of a node: the default number of threads of its ranks together, and `cores` in formulas"""
+    default_device: DeviceChoice = cpu_only
     repeated: int = 0
     """cases that were left out because they equal an earlier one"""
     excluded: int = 0
@@ -78,7 +85,7 @@ class Expansion:
         steps: list[Step] = []
         if self.plan.texts:
             steps.append(self._builder.type_texts)
-        steps.append(partial(_fill_defaults, most_devices(self.plan)))
+        steps.append(partial(_fill_defaults, most_devices(self.plan), self.default_device))
         if self.plan.derived:
             steps.append(self._formulas.derive)
         if self.plan.overrides:
@@ -112,13 +119,15 @@ def most_devices(plan: Plan) -> int:
     return max((n for table in plan.tables for n in table.get("devices", ()) if isinstance(n, int)), default=1)
 
 
-def _fill_defaults(most: int, values: CaseValues) -> None:
-    """Fills in what the plan leaves open: the model's batch and learning rate, and each rank's share of its node's cores.
+def _fill_defaults(most: int, default_device: DeviceChoice, values: CaseValues) -> None:
+    """Fills in what the plan leaves open: device, batch and learning rate of the model, each rank's share of its node's cores.
 
     The share is the same for all cases of a plan, so that on more devices nothing changes but their number.
     """
     if values["threads"] is None:
         values["threads"] = max(1, values["cores"] // max(most, values["devices"]))
+    if values["device"] is None:
+        values["device"] = default_device(values["backend"], values["devices"])
     if values["batch"] is None or values["learning_rate"] is None:
         model = zoo.find(values["model"])
         values["batch"] = values["batch"] or model.batch
@@ -170,6 +179,7 @@ def _combinations(plan: Plan, cores: int) -> Iterator[CaseValues]:
     everywhere: Mapping[str, Scalar | None] = {
         **DEFAULTS,
         "backend": "pytorch",
+        "device": None,
         "batch": None,
         "learning_rate": None,
         "threads": None,
