@@ -8,7 +8,7 @@ from steptime.cli import run
 from steptime.core.schema import Case
 from steptime.environments import default_device as module
 from steptime.environments.default_device import default_device, gpu_names
-from steptime.environments.install import MARKER, environment
+from steptime.environments.install import LOCK, MARKER, environment
 from steptime.environments.pins import pins
 from steptime.plan.expand import Expansion, expanded
 from steptime.plan.plan import Plan
@@ -53,6 +53,12 @@ def test_packages_for_the_cpu_run_on_the_cpu(machine):
     machine(1, platform="cpu")
     devices = {case.backend: case.device for case in cases(backend=["pytorch", "tensorflow", "jax"])}
     assert devices == {"pytorch": "cuda", "tensorflow": "cpu", "jax": "cpu"}  # PyTorch's are the same; JAX is not installed
+
+
+def test_a_build_for_the_cpu_under_the_same_name_runs_on_the_cpu(machine):
+    machine(1)
+    (environment("pytorch").folder / LOCK).write_text("numpy==2.4.6\ntorch==2.13.0+cpu\n")
+    assert [case.device for case in cases(backend=["pytorch"])] == ["cpu"]
 
 
 def test_a_backend_without_cuda_runs_on_the_cpu(machine):

@@ -27,9 +27,13 @@ def default_device(backend: str, devices: int) -> str:
 
 @cache
 def _built_for_cuda(backend: str) -> bool:
-    """PyTorch's packages are the same for both platforms, so that they count and not what they were installed for."""
+    """PyTorch's packages are the same for both platforms, so that they count and not what they were installed for.
+
+    A registry may hold builds for CPUs under the same names: the lock file then has `torch==2.13.0+cpu`.
+    """
     known = find(backend)
     name = known.environment_name
     if "cuda" not in known.devices or not name or not has_platform(name, "cuda"):
         return False
-    return environment(name).packages == pins(name, "cuda").wanted
+    env = environment(name)
+    return env.packages == pins(name, "cuda").wanted and not any(line.endswith("+cpu") for line in env.lock)
