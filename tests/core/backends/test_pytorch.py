@@ -46,6 +46,11 @@ def test_optimizers_run(run, optimizer):
     assert (row["status"], row["optimizer"]) == ("ok", optimizer)
 
 
+def test_half_precision_runs_without_an_optimizer(run):
+    (row,) = run("mlp", "-m", "width=16", "-n", "4", "--phase", "training", "--optimizer", "none", "--precision", "fp16").json
+    assert row["status"] in ("ok", "unsupported"), row["message"]
+
+
 def test_a_compiled_model_runs_and_its_compilation_is_kept_apart(run):
     (record,) = run("mlp", "--phase", "inference", "-b", "compile=default", "--full").json
     if record["status"] != "ok":

@@ -213,6 +213,8 @@ class Jax(Backend):
         import jax
 
         jax.config.update("jax_platforms", case.device)
+        if case.device == "cuda":
+            jax.config.update("jax_cuda_visible_devices", "0")  # else it takes three quarters of the memory of all of them
         jax.config.update("jax_enable_x64", case.precision == Precision.FP64)
         matmul = {Precision.FP32: "highest", Precision.TF32: "tensorfloat32"}.get(case.precision)
         jax.config.update("jax_default_matmul_precision", matmul if case.device == "cuda" else None)

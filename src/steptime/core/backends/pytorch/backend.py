@@ -60,7 +60,8 @@ class TorchProgram(Program):
         self._autocast: Callable[[], Any] = contextlib.nullcontext
         if is_mixed(case):
             self._autocast = lambda: torch.autocast(case.device, dtype)
-        self._scaler = torch.amp.GradScaler(case.device, enabled=is_mixed(case) and case.precision == Precision.FP16)
+        scaled = is_mixed(case) and case.precision == Precision.FP16 and case.optimizer != "none"  # what is dropped may underflow
+        self._scaler = torch.amp.GradScaler(case.device, enabled=scaled)
         if case.phase == Phase.TRAINING:
             self._optimizer = self._make_optimizer()
             self.step = self._train if not self._scaler.is_enabled() else self._train_scaled  # type: ignore[method-assign]
@@ -155,7 +156,7 @@ class PyTorch(Backend):
     name = "pytorch"
     precisions = (Precision.FP64, Precision.FP32, Precision.TF32, Precision.BF16, Precision.FP16)
     devices = ("cpu", "cuda")
-    options = {"layout": "auto", "compile": ""}
+    options = {"layout": "auto", "compile": "", "cudnn_benchmark": True}
     choices = {"layout": LAYOUTS, "compile": COMPILE_MODES}
     modules = ("torch",)
     preloads = ("torch._dynamo",)  # torch itself, and what the first optimiser would import a second later
@@ -173,6 +174,7 @@ class PyTorch(Backend):
 
         set_torch_threads(case.threads)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.precision == Precision.TF32
+        torch.backends.cudnn.benchmark = case.device == "cuda" and option(self, case, "cudnn_benchmark")
 
     def check(self, case: Case) -> None:
         import torch
@@ -212,6 +214,8 @@ class PyTorch(Backend):
         packages = {"numpy": np.__version__, "cuda": torch.version.cuda or ""}
         if case.device == "cuda":
             packages["device"] = torch.cuda.get_device_name()
+            settings["cudnn_benchmark"] = _on_or_off(torch.backends.cudnn.benchmark)
+            settings["tf32"] = _on_or_off(torch.backends.cuda.matmul.allow_tf32)
         return Facts("pytorch", torch.__version__, torch.get_num_threads(), case.precision, packages, settings)
 
     def peak_flops(self, case: Case) -> float:
@@ -232,6 +236,10 @@ class PyTorch(Backend):
         sizes = CUDA_SIZES if cuda else LARGE_CPU_SIZES
         transpositions = (False, True) if case.precision in NARROW else (False,)
         return max(best_rate(partial(multiply, transposed=transposed), wait, sizes) for transposed in transpositions)
+
+
+def _on_or_off(value: bool) -> str:
+    return "on" if value else "off"
 
 
 BACKEND = PyTorch()

@@ -160,11 +160,10 @@ class TensorFlow(Backend):
         import tensorflow as tf
 
         set_tensorflow_threads(case.threads)
-        if case.device == "cuda":
-            for gpu in tf.config.list_physical_devices("GPU"):
-                tf.config.experimental.set_memory_growth(gpu, True)
-        else:
-            tf.config.set_visible_devices([], "GPU")
+        gpus = tf.config.list_physical_devices("GPU")[:1] if case.device == "cuda" else []
+        tf.config.set_visible_devices(gpus, "GPU")  # else it takes memory on all of them, and waits for all
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
         tf.config.experimental.enable_tensor_float_32_execution(case.precision == Precision.TF32)
 
     def check(self, case: Case) -> None:
