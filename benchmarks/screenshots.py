@@ -18,10 +18,10 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 WIDTH, HEIGHT = 1280, 760
 MOST_BYTES = 150_000
 CNNS = "inception3,inception4,resnet50,resnet152,vgg16"
-GPUS = "A100 40GB PCIE,RTX A6000,GeForce RTX 3090,Tesla V100 32GB"
+GPUS = "A100-PCIE-40GB,RTX A6000,GeForce RTX 3090,Tesla V100 32GB"
 VIEWS = {
-    "explore": (f"group=precision&device=A100 40GB PCIE&replicas=1&model={CNNS}", "light"),
-    "scaling": ("view=scaling&device=A100 40GB PCIE&precision=fp16&model=resnet50,vgg16,inception3", "light"),
+    "explore": (f"group=precision&device=A100-PCIE-40GB&replicas=1&model={CNNS}", "light"),
+    "scaling": ("view=scaling&device=A100-PCIE-40GB&precision=fp32&model=resnet50,vgg16,inception3", "light"),
     "coverage": (
         f"view=coverage&group=device&phase=training&framework=tensorflow,pytorch&model=alexnet,googlenet,{CNNS},vgg19",
         "light",
