@@ -1,5 +1,6 @@
 """The GPU under the steps, against a compiled library with NVML's interface."""
 
+import json
 import time
 
 import pytest
@@ -13,6 +14,7 @@ from steptime.core.schema import Budget, Case, Contention, GpuUse, Job, from_jso
 from steptime.core.worker import run_case as worker
 from steptime.core.worker.events import Events
 from steptime.core.worker.loop import run_steps
+from steptime.core.worker.rank_agreement import slowest_card
 
 OWN, OTHER = 5, 77
 BEGIN = Sample(0.0, 0.0, 0, 0.0, 0.0, 0.0, 1)
@@ -39,7 +41,7 @@ def report(nvml_library, monkeypatch):
     return use
 
 
-def verdict(use: GpuUse) -> Contention:
+def verdict(use: "GpuUse | None") -> Contention:
     return judge(BEGIN, END, steps=100, threads=1, gpu=use)
 
 
@@ -189,3 +191,11 @@ def test_a_case_on_a_gpu_has_it_in_its_record(nvml_library, monkeypatch):
     case = Case("mlp", "fake", 8, device="cuda", budget=Budget(min_steps=3, max_steps=5))
     contention = worker.run_case(Job("j", case), Events(-1), time.time()).contention
     assert contention.gpu.sm_mhz == 1200 and contention.gpu.throttled["power cap"] == 1
+
+
+def test_of_several_ranks_the_card_that_was_disturbed_most_decides(report):
+    calm, hot = vars(report("")), vars(report("throttle=0x40"))
+    assert slowest_card(verdict, [calm, calm, calm]) == verdict(GpuUse(**calm))
+    worst = slowest_card(verdict, [calm, json.loads(json.dumps(hot)), calm])
+    assert worst.verdict == "contended" and worst.reason.startswith("rank 1: the GPU lowered its clock")
+    assert slowest_card(verdict, [None, None]).gpu is None

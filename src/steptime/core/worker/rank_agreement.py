@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Optional
+from functools import partial
+from typing import Any, Callable, Optional
 
 from steptime.core.backends.base import Program
 from steptime.core.errors import Unsupported
 from steptime.core.machine.contention import judge
 from steptime.core.models.graph import Graph
-from steptime.core.schema import GpuUse, Phase, Record, Status
+from steptime.core.schema import TRUST, Contention, GpuUse, Phase, Record, Status
 from steptime.core.worker.loop import Run
 from steptime.core.worker.ranks import Rendezvous
 
@@ -30,14 +32,15 @@ def agreed_record(
             "digest": _digest(program, graph) if record.case.phase == Phase.TRAINING else "",
             "status": record.status,
             "message": record.message,
+            "gpu": vars(record.contention.gpu) if record.contention and record.contention.gpu else None,
         }
     )
     if judges_contention:
         here = [report for report in reports if report["host"] == platform.node()]
         other_seconds = sum(report["cpu_seconds"] for report in here) - own_seconds
         together = replace(end, cpu_seconds=end.cpu_seconds + other_seconds)
-        contention = judge(begin, together, end_steps - begin_steps, record.case.threads * len(here), _gpu(record))
-        record = replace(record, contention=contention)
+        judged = partial(judge, begin, together, end_steps - begin_steps, record.case.threads * len(here))
+        record = replace(record, contention=slowest_card(judged, [report["gpu"] for report in reports]))
     for number, report in enumerate(reports):
         if report["status"] != Status.OK and record.status == Status.OK:
             record = replace(record, status=Status(report["status"]), message=f"rank {number}: {report['message']}")
@@ -46,9 +49,11 @@ def agreed_record(
     return record
 
 
-def _gpu(record: Record) -> Optional[GpuUse]:
-    """Of this rank's own card; the record that is kept is rank 0's."""
-    return record.contention.gpu if record.contention else None
+def slowest_card(judged: Callable[[Optional[GpuUse]], Contention], cards: Sequence[Optional[dict[str, Any]]]) -> Contention:
+    """By the card of the rank that was disturbed most, since all wait for it; where none stands out, by rank 0's."""
+    verdicts = [judged(GpuUse(**card) if card else None) for card in cards]
+    worst = max(range(len(verdicts)), key=lambda number: TRUST[verdicts[number].verdict])
+    return replace(verdicts[worst], reason=f"rank {worst}: {verdicts[worst].reason}") if worst else verdicts[0]
 
 
 def _digest(program: Program, graph: Graph) -> str:
