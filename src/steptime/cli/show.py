@@ -176,6 +176,7 @@ def _cost(c: Cost) -> Pairs:
 def _resources(r: Resources) -> Pairs:
     return [
         ("device memory", size(r.device_peak_bytes)),
+        ("device memory reserved", size(r.device_reserved_bytes)),
         ("start-up", f"{r.startup_seconds:.2f} s (import {r.import_seconds:.2f}, build {r.build_seconds:.2f})"),
         ("first step", _milliseconds(r.first_step_seconds)),
         ("compilation", f"{r.compile_seconds:.2f} s" if r.compile_seconds is not None else ""),

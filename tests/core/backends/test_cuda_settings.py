@@ -6,6 +6,8 @@ from unittest.mock import MagicMock, call
 import pytest
 
 from steptime.core.backends.base import find
+from steptime.core.backends.jax.backend import JaxProgram
+from steptime.core.backends.pytorch.backend import TorchProgram
 from steptime.core.schema import Case
 
 
@@ -54,3 +56,16 @@ def test_tensorflow_on_the_cpu_uses_no_gpu(started):
 def test_jax_uses_one_gpu(started):
     assert call("jax_cuda_visible_devices", "0") in started("jax", "jax", device="cuda").config.update.mock_calls
     assert call("jax_cuda_visible_devices", "0") not in started("jax", "jax", device="cpu").config.update.mock_calls
+
+
+def test_memory_is_what_was_allocated_and_what_was_reserved():
+    jax = object.__new__(JaxProgram)
+    jax._jax = MagicMock()
+    jax._jax.devices()[0].memory_stats.return_value = {"peak_bytes_in_use": 3, "peak_pool_bytes": 4}
+    assert (jax.device_peak_bytes(), jax.device_reserved_bytes()) == (3, 4)
+    torch = object.__new__(TorchProgram)
+    torch._torch, torch._case = MagicMock(), Case("mlp", "pytorch", 8, device="cuda")
+    torch._torch.cuda.max_memory_allocated.return_value, torch._torch.cuda.max_memory_reserved.return_value = 3, 4
+    assert (torch.device_peak_bytes(), torch.device_reserved_bytes()) == (3, 4)
+    torch._case = Case("mlp", "pytorch", 8)
+    assert torch.device_reserved_bytes() is None

@@ -68,6 +68,10 @@ class Program:
     def device_peak_bytes(self) -> Optional[int]:
         return None
 
+    def device_reserved_bytes(self) -> Optional[int]:
+        """What the framework took from the driver, its unused cache included; None where it does not say."""
+        return None
+
 
 @dataclass(frozen=True)
 class RankInfo:

@@ -183,6 +183,8 @@ class Resources:
     """first step less the steady median, where the backend compiles; else None"""
     energy_joules: Optional[float] = None
     """None: no counter here. Never a guess."""
+    device_reserved_bytes: Optional[int] = None
+    """what the framework's allocator held of the device's memory at most; `device_peak_bytes` of it was allocated"""
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,9 @@ class Fed(Program):
     def device_peak_bytes(self) -> Optional[int]:
         return self._program.device_peak_bytes()
 
+    def device_reserved_bytes(self) -> Optional[int]:
+        return self._program.device_reserved_bytes()
+
 
 class Source:
     """The batches of a case, and where they were staged."""

@@ -106,6 +106,7 @@ def _record(
         build_seconds=timing.built - timing.staged,
         first_step_seconds=run.seconds[0],
         compile_seconds=max(0.0, run.seconds[0] - summary.p50_seconds) if compiles else None,
+        device_reserved_bytes=program.device_reserved_bytes(),
     )
     fetching = program.data_seconds.tolist() if isinstance(program, Fed) else []
     assert run.stopped_by

@@ -82,6 +82,10 @@ class JaxProgram(Program):
         known = self._jax.devices()[0].memory_stats() or {}
         return known.get("peak_bytes_in_use")
 
+    def device_reserved_bytes(self) -> Optional[int]:
+        known = self._jax.devices()[0].memory_stats() or {}
+        return known.get("peak_pool_bytes")
+
     def _all(self) -> dict[str, Any]:
         return self._arrays if self._state is None else {**self._state["params"], **self._state["statistics"]}
 

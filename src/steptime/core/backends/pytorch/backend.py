@@ -130,6 +130,9 @@ class TorchProgram(Program):
     def device_peak_bytes(self) -> Optional[int]:
         return int(self._torch.cuda.max_memory_allocated()) if self._case.device == "cuda" else None
 
+    def device_reserved_bytes(self) -> Optional[int]:
+        return int(self._torch.cuda.max_memory_reserved()) if self._case.device == "cuda" else None
+
 
 class NoUpdate:
     """Forward and backward only: gradients are made and dropped."""
