@@ -322,6 +322,8 @@ def test_relative_to_a_series_only_points_of_one_x_are_compared(guide_of):
     guide = guide_of(*runs)
     assert [w.code for w in guide.answer(View.of(group="precision")).warnings] == ["different"]
     assert not guide.answer(View.of(group="precision", baseline="fp32")).warnings
+    other = guide_of(run(3.0, model="vgg16", batch=64, precision="fp16"))
+    assert [w.code for w in other.answer(View.of(group="precision", baseline="fp32")).warnings] == ["mixed", "different"]
 
 
 @pytest.mark.parametrize("agg", ["mean", "median"])

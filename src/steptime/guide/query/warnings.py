@@ -87,14 +87,15 @@ def _differing(result: Result) -> dict[str, list[str]]:
     """In what points that a reader compares differ. Relative to a series, those are the points of one x."""
     view, shown = result.view, Shown.of(result.view)
     by_x = bool(view.baseline) and result.series != ("",)
-    points = [(_shown_values(result, p), p.configuration) for p in result.points if p.value is not None]
+    points = [(p, _shown_values(result, p)) for p in result.points if p.value is not None]
     mixed = {d for p in result.points for d in p.mixes} if view.agg in AVERAGES else set()  # told by the warning of that
     values = {}
-    for name in {d for _, configuration in points for d in configuration} - mixed:
+    for name in {d for point, _ in points for d in point.configuration} - mixed:
         groups = defaultdict(list)
         leading = shown.leading(name, view)
-        for own, configuration in points:
-            groups[(own[0], own[-1]) if by_x else (), *(own[i] for i in leading)].append(configuration)
+        for point, own in points:
+            at = (point.facet, point.x) if by_x else ()
+            groups[at, *(own[i] for i in leading)].append(point.configuration)
         values[name] = known_values(groups.values(), name)
     return {name: values[name] for name in MIXING if values.get(name)}
 
