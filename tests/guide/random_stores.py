@@ -11,6 +11,7 @@ from steptime.guide.view.view import View
 from tests.guide.conftest import MACHINE, run
 
 STATUSES = ("ok", "ok", "ok", "ok", "ok", "ok", "out_of_memory", "crash")
+LABELS = ({}, {"gpu": "k80"}, {"gpu": "p100"}, {'a"b': "x"})
 VERDICTS = ("clean", "clean", "clean", "noisy", "contended")
 
 
@@ -31,7 +32,7 @@ def _own(chance: random.Random) -> Record:
         **_case(chance),
         backend=chance.choice(("pytorch", "jax")),
         threads=chance.choice((1, 2)),
-        labels={**chance.choice(({}, {"gpu": "k80"}, {"gpu": "p100"})), **chance.choice(({}, {}, {"price_per_hour": "3"}))},
+        labels={**chance.choice(LABELS), **chance.choice(({}, {}, {"price_per_hour": "3"}))},
     )
     if record.summary:
         record = replace(record, summary=replace(record.summary, **chance.choice(({}, {}, _ends(speed, chance)))))

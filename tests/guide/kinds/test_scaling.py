@@ -39,6 +39,15 @@ def test_systems_that_a_label_tells_apart_are_lines_of_their_own(guide_of):
     assert guide.answer(View.of(x="label.gpu", y="efficiency", filters={"replicas": 4})).points[0].value == pytest.approx(1.0)
 
 
+def test_labels_have_any_name(guide_of):
+    """Those that no address can name too, and those that are paths to the database."""
+    for name in ('a"b', "$", "/x", "", "a'b", "[0]", "a=b"):
+        model = f"m{ord(name[:1] or ' ')}"
+        guide = guide_of(*(run(100.0 * n, devices=n, model=model, labels={name: v}) for n in (1, 2) for v in "xy"))
+        assert efficiencies(guide.answer(VIEW))[-1] == [1, 1]
+        assert guide.answer(View.of(x="replicas", y="efficiency", agg="min")).points[-1].value == 1
+
+
 def test_a_price_may_grow_with_the_devices(guide_of):
     answer = guide_of(*(run(100.0 * n, devices=n, labels={"price_per_hour": str(n)}) for n in (1, 2))).answer(VIEW)
     assert efficiencies(answer) == [[1, 1]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ from steptime.guide.query.points import UNKNOWN, main_status, ratio
 from steptime.guide.query.results import Point, plain
 from steptime.guide.query.warning_codes import MIXED_VERBS, ChartWarning, WarningCode, warning
 from steptime.guide.query.warnings import ABOVE_IDEAL, listed, plural
-from steptime.guide.view.dimensions import LABEL_PREFIX, dimension, in_order
+from steptime.guide.view.dimensions import LABEL_NAME, LABEL_PREFIX, dimension, in_order
 from steptime.guide.view.notation import Filters
 from steptime.guide.view.texts import Text
 from steptime.guide.view.view import View
@@ -29,6 +30,8 @@ SCALED = ("replicas", "nodes", "devices_per_node", "effective_batch", "replica_b
 """what grows along the axis, so that lines are not grouped by it"""
 MIXED = ("nodes", "threads")
 """in what runs of one line on one number of devices may differ: 1 node of 8 or 2 of 4, and threads beside GPUs"""
+LABEL = re.compile(re.escape(LABEL_PREFIX) + LABEL_NAME.pattern)
+"""that an address can name"""
 MOST_LINES = 20
 SCALES = ("throughput", "speedup", "efficiency")
 
@@ -127,7 +130,7 @@ def scaling(snapshot: Snapshot, view: View) -> Scaling:
         unknown += gathered.unknown
     lines = [line for line in lines if line.shown - {1}]  # one device alone shows no scaling
     batch = view.resolved("batch")
-    labels = sorted({name for line in lines for name in line.values if name.startswith(LABEL_PREFIX)})
+    labels = sorted({name for line in lines for name in line.values if LABEL.fullmatch(name)})
     told = [*(c for c in _columns(view) if c != "backend"), "interconnect", *labels]
     differing = [d for d in told if len({line.values.get(d, "") for line in lines}) > 1]
     shown = [d for d in dict.fromkeys([*map(view.resolved, view.group), *differing]) if d not in (batch, "replicas")]

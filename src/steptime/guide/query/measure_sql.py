@@ -26,8 +26,8 @@ FOLLOWING = (
 MATCHING = tuple(name for name in CONFIGURING if name not in (*GROWING, *FOLLOWING))
 """what a run on one device must share with a run on many, besides batch and labels, to be what it is measured against"""
 LABELS = f"""CASE WHEN labels = '{{}}' THEN '' ELSE array_to_string(list_sort(list_transform(
-    list_filter(json_keys(labels), lambda name: name <> '{PRICE_LABEL}'),
-    lambda name: concat(name, '=', json_extract_string(labels, concat('$."', name, '"'))))), chr(31)) END"""
+    list_filter(map_entries(labels::JSON::MAP(VARCHAR, VARCHAR)), lambda label: label.key <> '{PRICE_LABEL}'),
+    lambda label: concat(label.key, '=', label.value))), chr(31)) END"""
 """all labels but the price, which grows with the number of devices"""
 
 

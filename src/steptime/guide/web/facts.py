@@ -11,7 +11,7 @@ from steptime.guide.kinds import chart, compare, coverage, runs, scaling
 from steptime.guide.kinds.base import Kind, kind, names
 from steptime.guide.query import configurations, facets, filter_sql, measure_sql, points, warning_codes, warnings
 from steptime.guide.view import notation, view
-from steptime.guide.view.dimensions import DIMENSIONS, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
+from steptime.guide.view.dimensions import DIMENSIONS, LABEL_NAME, LABEL_PREFIX, MEASURES, PRICE_LABEL, STORED_MEASURES
 from steptime.store.columns import COLUMNS, CONFIGURING, FIGURES, Column
 
 
@@ -60,6 +60,7 @@ def facts() -> dict[str, Any]:
         "scaled": scaling.SCALED,
         "sections": {name: COLUMNS[name].section for name in CONFIGURING},
         "label_prefix": LABEL_PREFIX,
+        "label_name": LABEL_NAME.pattern,
         "price_label": PRICE_LABEL,
         "view": asdict(view.View()),
         "parameters": view.PARAMETERS,

@@ -10,6 +10,12 @@ import { passes, resolvedName, valueOf } from "./rows.js";
 import { warning } from "./texts.js";
 import { aboveIdeal, listed, mixedVerb, plural } from "./warnings.js";
 
+const LABEL = new RegExp(`^${FACTS.label_name}$`);
+
+// Whether it is a label that an address can name.
+/** @type {(name: string) => boolean} */
+const isLabel = (name) => name.startsWith(FACTS.label_prefix) && LABEL.test(name.slice(FACTS.label_prefix.length));
+
 /** @type {(rows: Row[], view: View) => Scaling} */
 export function scaleRows(rows, view) {
   const batch = resolvedName("batch", view.scaling);
@@ -18,7 +24,7 @@ export function scaleRows(rows, view) {
   const sum = (/** @type {"contended" | "unknown"} */ name) => gathered.reduce((n, one) => n + one[name], 0);
   // What ran on one device only has nothing to say here.
   const lines = gathered.flatMap((one) => withBases(one.lines)).filter((l) => [...l.shown].some((d) => d !== 1));
-  const labels = [...new Set(lines.flatMap((l) => Object.keys(l.values)))].filter((d) => d.startsWith(FACTS.label_prefix)).sort();
+  const labels = [...new Set(lines.flatMap((l) => Object.keys(l.values)))].filter(isLabel).sort();
   const told = [...columns.filter((d) => d !== "backend"), "interconnect", ...labels];
   const valueIn = (/** @type {GatheredLine} */ line, /** @type {string} */ d) => line.values[d] ?? "";
   const apart = told.filter((d) => new Set(lines.map((l) => valueIn(l, d))).size > 1);
