@@ -47,7 +47,9 @@ TEXTS = {
     "times": Text("{name} has {figure} times the {measure} of {base}"),
     "interval": Text("{verdict}: {difference} (95% interval of the ratio {low} to {high})"),
     "no_interval": Text("{verdict}: {difference}; there is no interval to judge it by"),
-    "unmistakable": Text("{verdict}: {difference}; there is no interval, but runs of one thing do not differ {factor} times"),
+    "unmistakable": Text(
+        "{verdict}: {difference}; there is no interval, but runs of the same thing do not differ by a factor of {factor}"
+    ),
     "kinds_of_work": Text("apart: {ratios}"),
     "nothing_shared": Text("{name}: nothing to compare: they have no configuration in common"),
     "no_figure": Text("{name}: no figure"),
@@ -270,7 +272,7 @@ def _words(other: Group, first: Group, ratio: comparison.Ratio, verdict: Compari
     figure = f"{ratio.value:.3g}" if text == "times" else f"{abs(change):.2g}"
     difference = TEXTS[text](name=other.name, figure=figure, measure=of.label, base=first.name)
     if ratio.low is None or ratio.high is None:
-        text = "no_interval" if verdict == "undecided" else "unmistakable"
+        text = "no_interval" if verdict == ComparisonVerdict.UNDECIDED else "unmistakable"
         return TEXTS[text](verdict=verdict, difference=difference, factor=UNMISTAKABLE)
     return TEXTS["interval"](verdict=verdict, difference=difference, low=f"{ratio.low:.4g}", high=f"{ratio.high:.4g}")
 
