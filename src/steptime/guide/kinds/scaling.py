@@ -14,8 +14,8 @@ from steptime.guide.charts.theme import SHAPES, status_label
 from steptime.guide.engine import Guide
 from steptime.guide.kinds.base import Kind
 from steptime.guide.query import measure_sql
-from steptime.guide.query.filter_sql import Select, intersection
-from steptime.guide.query.points import UNKNOWN, main_status, ratio
+from steptime.guide.query.filter_sql import Select
+from steptime.guide.query.points import UNKNOWN, main_status, named_series, ratio
 from steptime.guide.query.results import Point, plain
 from steptime.guide.query.warning_codes import MIXED_VERBS, ChartWarning, WarningCode, warning
 from steptime.guide.query.warnings import ABOVE_IDEAL, listed, plural
@@ -122,8 +122,7 @@ def scaling(snapshot: Snapshot, view: View) -> Scaling:
     """One line for each configuration, named by the group and by whatever else distinguishes lines."""
     lines: list[Line] = []
     contended = unknown = 0
-    named = [(s.name, intersection(view.filters, s.filters)) for s in view.series] or [("", view.filters)]
-    for name, filters in named:
+    for name, filters in named_series(view):
         gathered = _gathered(snapshot, view, name, filters)
         lines += _based(view, gathered.lines)
         contended += gathered.contended

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steptime.guide.query import measure_sql
-from steptime.guide.query.filter_sql import Select, intersection
-from steptime.guide.query.points import good_runs, query
+from steptime.guide.query.filter_sql import Select
+from steptime.guide.query.points import good_runs, named_series, query
 from steptime.guide.query.warnings import unlike_dimensions
 from steptime.guide.view.view import View
 from steptime.store import rollup
@@ -20,8 +20,7 @@ def alike(snapshot: Snapshot, view: View) -> View:
     shown = [view.x, *view.group, *([view.facet] if view.facet else [])]
     texts = ", ".join(f"{rollup.text(d)} AS d{i}" for i, d in enumerate(names))
     parts = []
-    for place, series in enumerate(view.series or [None]):
-        filters = intersection(view.filters, series.filters) if series else view.filters
+    for place, (_, filters) in enumerate(named_series(view)):
         source = select.source(filters, shown)
         if view.y in measure_sql.SCALED:
             source = measure_sql.with_baseline(select, source)

@@ -1,4 +1,4 @@
-"""Which configuration a point of a chart is, in what the points differ, and which filters would make them comparable."""
+"""Which configuration a point of a chart is, and in what points differ."""
 
 from __future__ import annotations
 

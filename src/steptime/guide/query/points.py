@@ -67,7 +67,7 @@ class Gathered:
 
 def query(snapshot: Snapshot, view: View) -> Result:
     gathered = Gathered()
-    for place, (name, filters) in enumerate(_named_series(view)):
+    for place, (name, filters) in enumerate(named_series(view)):
         _gather(snapshot, view, place, name, filters, gathered)
     shown, missing = _in_range(view, {*gathered.endings, *gathered.contended})
     xs = _ordered_xs(view, {x for _, _, x in shown})
@@ -90,7 +90,8 @@ def query(snapshot: Snapshot, view: View) -> Result:
     return relative(replace(result, warnings=tuple(warnings_of(result, missing))))
 
 
-def _named_series(view: View) -> list[tuple[str, Filters]]:
+def named_series(view: View) -> list[tuple[str, Filters]]:
+    """Each series that a person has named, with its filters and those of the view; without any, the whole view."""
     if not view.series:
         return [("", view.filters)]
     return [(series.name, intersection(view.filters, series.filters)) for series in view.series]
